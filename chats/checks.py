@@ -1,0 +1,32 @@
+"""`manage.py check` for what distilling needs of the settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+
+@register()
+def time_limits_obey_one_inequality(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """A run must end before its lease does, and its lease before the broker delivers the task again."""
+    chain = [
+        (
+            "EXTRACTION_MAX_REQUESTS × EXTRACTION_TIMEOUT_S + DISTIL_STORE_BUDGET_S",
+            settings.EXTRACTION_MAX_REQUESTS * settings.EXTRACTION_TIMEOUT_S + settings.DISTIL_STORE_BUDGET_S,
+        ),
+        ("DISTIL_SOFT_LIMIT_S", settings.DISTIL_SOFT_LIMIT_S),
+        ("DISTIL_HARD_LIMIT_S", settings.DISTIL_HARD_LIMIT_S),
+        ("DISTIL_LEASE_S", settings.DISTIL_LEASE_S),
+        ("BROKER_VISIBILITY_TIMEOUT_S", settings.BROKER_VISIBILITY_TIMEOUT_S),
+    ]
+    return [
+        Error(
+            f"{small} ({low} s) must be less than {large} ({high} s).",
+            hint="Raise the second or lower the first in the environment.",
+            id="chats.E001",
+        )
+        for (small, low), (large, high) in zip(chain, chain[1:], strict=False)
+        if low >= high
+    ]

@@ -1,0 +1,192 @@
+"""What was said: topics, their turns and steps, and the rules that hold within one topic.
+
+A turn is a root Chat. The services beside this module write these rows.
+"""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from chats.querysets import ChatQuerySet, InstructionQuerySet, TopicQuerySet
+from memories.models import Extraction, Memory
+from projects.fields import ExactCharField
+from projects.models import Project
+
+MAX_REF = 200
+
+
+class Topic(models.Model):
+    """One conversation of a project, and the state of its distilling."""
+
+    class TopicStatus(models.TextChoices):
+        OPEN = "open", _("open")
+        COMPLETED = "completed", _("completed")
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="topics", verbose_name=_("project"))
+    ref = ExactCharField(_("reference"), max_length=MAX_REF)
+    title = models.CharField(_("title"), max_length=200, blank=True)
+    area = models.CharField(_("area"), max_length=120, blank=True)
+    status = models.CharField(
+        _("status"), max_length=10, choices=TopicStatus.choices, default=TopicStatus.OPEN
+    )
+    summary = models.TextField(_("summary"), blank=True)
+    summarised_through = models.PositiveIntegerField(default=0, editable=False)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+    updated_at = models.DateTimeField(_("updated"), default=timezone.now)
+
+    # One running, one pending, nothing lost: see chats/distil.py. `distil_due_at` is NULL when nothing is due,
+    # so the index over it holds only topics that somebody must look at.
+    distil_pending = models.BooleanField(_("distilling is due"), default=False)
+    distil_pending_since = models.DateTimeField(null=True, editable=False)
+    distil_due_at = models.DateTimeField(_("due"), null=True)
+    distil_trigger = models.CharField(max_length=16, choices=Extraction.Trigger.choices, blank=True)
+    distil_lease_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001 (NULL: no run)
+    distil_lease_until = models.DateTimeField(null=True, editable=False)
+    distil_retry_at = models.DateTimeField(_("not before"), null=True, editable=False)
+    distil_failures = models.PositiveSmallIntegerField(_("failures in a row"), default=0, editable=False)
+
+    objects = TopicQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("topic")
+        verbose_name_plural = _("topics")
+        ordering = ("-id",)
+        constraints = (models.UniqueConstraint(fields=["project", "ref"], name="chats_one_topic_per_ref"),)
+        indexes = (
+            models.Index(fields=["distil_due_at"], name="chats_topics_due"),
+            models.Index(fields=["project", "-updated_at"], name="chats_topics_of_project"),
+        )
+
+    def __str__(self) -> str:
+        return self.title or self.ref
+
+
+class Chat(models.Model):
+    """A turn (no parent) or a step of another agent inside one."""
+
+    class Origin(models.TextChoices):
+        HUMAN = "human", _("human")
+        MACHINE = "machine", _("machine")
+
+    class ChatStatus(models.TextChoices):
+        RUNNING = "running", _("running")
+        SUCCEEDED = "succeeded", _("succeeded")
+        FAILED = "failed", _("failed")
+        CANCELLED = "cancelled", _("cancelled")
+
+    class DistilOutcome(models.TextChoices):
+        READ = "read", _("read, something kept")
+        NOTHING = "nothing", _("read, nothing worth keeping")
+        MACHINE = "machine", _("not read: said by a machine")
+        MEMORY_OFF = "memory_off", _("not read: memory was off")
+        FAILED = "failed", _("could not be read")
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="chats", verbose_name=_("project"))
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="chats", verbose_name=_("topic"))
+    parent = models.ForeignKey("self", models.CASCADE, null=True, blank=True, related_name="steps")
+    # Place among the topic's turns; NULL for a step, and NULLs never collide. Steps are ordered by `position`.
+    seq = models.PositiveIntegerField(_("number"), null=True)
+    position = models.PositiveSmallIntegerField(null=True, editable=False)
+    ref = ExactCharField(_("reference"), max_length=MAX_REF, null=True, blank=True)
+    origin = models.CharField(_("origin"), max_length=10, choices=Origin.choices, default=Origin.HUMAN)
+    author_ref = ExactCharField(_("author's reference"), max_length=MAX_REF, blank=True)
+    author_name = models.CharField(_("author"), max_length=120, blank=True)
+    author_user = models.ForeignKey(
+        User, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("member")
+    )
+    agent = models.CharField(_("agent"), max_length=120, blank=True)
+    status = models.CharField(
+        _("status"), max_length=10, choices=ChatStatus.choices, default=ChatStatus.RUNNING
+    )
+
+    message = models.TextField(_("message"))
+    attached = models.TextField(_("attached"), blank=True)
+    # Further human messages of the same turn: {"text", "sent_at"}.
+    further = models.JSONField(_("further messages"), default=list)
+    reply = models.TextField(_("reply"), blank=True)
+    files = models.JSONField(_("files"), default=list)
+    tools = models.JSONField(_("tools"), default=list)
+    milestone = models.CharField(_("milestone"), max_length=200, blank=True)
+    model = models.CharField(_("model"), max_length=120, blank=True)
+    usage = models.JSONField(_("usage"), default=dict)
+    error = models.TextField(_("error"), blank=True)
+    digest = models.TextField(_("digest"), blank=True)
+    message_tokens = models.PositiveIntegerField(default=0, editable=False)
+    reply_tokens = models.PositiveIntegerField(default=0, editable=False)
+
+    # NULL: memory was off; []: nothing was relevant.
+    memory_refs = models.JSONField(_("memories given"), null=True)
+    memory_tokens = models.PositiveIntegerField(_("tokens given"), null=True)
+    degraded = models.JSONField(_("degraded"), default=list)
+    # What the explicit channel made of the message, as ids and codes: a repeated request renders it again.
+    explicit = models.JSONField(default=dict, editable=False)
+    distil_outcome = models.CharField(  # noqa: DJ001 (NULL: still due)
+        _("distilling"), max_length=10, choices=DistilOutcome.choices, null=True
+    )
+    distil_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+    extraction = models.ForeignKey(Extraction, models.SET_NULL, null=True, related_name="chats")
+
+    sent_at = models.DateTimeField(_("sent"), default=timezone.now)
+    # What the caller's clock was offset by, in minutes: "next Monday" is resolved against it.
+    sent_offset = models.SmallIntegerField(default=0, editable=False)
+    started_at = models.DateTimeField(_("started"), default=timezone.now)
+    touched_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(_("finished"), null=True)
+
+    objects = ChatQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("turn")
+        verbose_name_plural = _("turns")
+        ordering = ("-id",)
+        constraints = (
+            models.UniqueConstraint(fields=["topic", "ref"], name="chats_one_turn_per_ref"),
+            models.UniqueConstraint(fields=["topic", "seq"], name="chats_one_turn_per_number"),
+        )
+        indexes = (
+            models.Index(fields=["project", "-id"], name="chats_of_project"),
+            models.Index(fields=["topic", "distil_outcome", "seq"], name="chats_due_in_topic"),
+            models.Index(fields=["status", "touched_at"], name="chats_running_since"),
+        )
+
+    def __str__(self) -> str:
+        return f"turn {self.seq} of {self.topic_id}"
+
+
+class Instruction(models.Model):
+    """A rule that holds in one topic at once, before it is (or is not) a memory."""
+
+    class Kind(models.TextChoices):
+        DIRECTIVE = "directive", _("directive")
+        CORRECTION = "correction", _("correction")
+        TEMPORARY = "temporary", _("for now")
+
+    class State(models.TextChoices):
+        ACTIVE = "active", _("in force")
+        PROMOTED = "promoted", _("became a memory")
+        DISMISSED = "dismissed", _("dismissed")
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="instructions", verbose_name=_("topic"))
+    chat = models.ForeignKey(Chat, models.CASCADE, related_name="instructions", verbose_name=_("turn"))
+    kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
+    content = models.TextField(_("content"))
+    tokens = models.PositiveIntegerField(editable=False)
+    memory = models.ForeignKey(
+        Memory, models.SET_NULL, null=True, blank=True, related_name="instructions", verbose_name=_("memory")
+    )
+    state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.ACTIVE)
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+
+    objects = InstructionQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("instruction")
+        verbose_name_plural = _("instructions")
+        ordering = ("id",)
+        indexes = (models.Index(fields=["topic", "state"], name="chats_instructions_in_force"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.topic_id}"

@@ -1,0 +1,279 @@
+"""All settings, each read from the environment; `.env.example` lists them.
+
+The default is one machine without servers: SQLite, a broker made of files, a separate worker process.
+"""
+
+import os
+import secrets
+from pathlib import Path
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env", overwrite=False)
+
+# Everything that the product writes at run time lies here.
+DATA_DIR = Path(env.str("CAIRN_DATA_DIR", default=str(BASE_DIR / "var")))
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+
+
+def _secret_key() -> str:
+    """The key from the environment, else one made once and kept beside the data, readable by its owner only."""
+    if key := env.str("SECRET_KEY", default=""):
+        return key
+    path = DATA_DIR / "secret_key"
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(50))
+    except FileExistsError:
+        pass
+    if not (key := path.read_text().strip()):
+        raise ImproperlyConfigured(f"{path} is empty. Delete it, or set SECRET_KEY in the environment.")
+    return key
+
+
+# --- Site --------------------------------------------------------------------------------------------------
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = _secret_key()
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+# Where people reach the site; links in receipts are made from it.
+SITE_URL = env.str("SITE_URL", default="http://127.0.0.1:8000").rstrip("/")
+
+# Behind TLS set HTTPS=1; then cookies are secure and plain requests are sent on.
+HTTPS = env.bool("HTTPS", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "guardian",
+    "simple_history",
+    "projects",
+    "memories",
+    "chats",
+]
+MIDDLEWARE = [
+    "projects.http.request_id.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Database ----------------------------------------------------------------------------------------------
+
+DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}")}
+_options = DATABASES["default"].setdefault("OPTIONS", {})
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # IMMEDIATE takes the write lock at the start: a transaction that reads and then writes never fails half-way.
+    _options |= {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+    # A file, not memory: tests start threads and processes that must see the same rows.
+    DATABASES["default"]["TEST"] = {"NAME": str(DATA_DIR / "test.sqlite3")}
+else:
+    _options |= {
+        "charset": "utf8mb4",
+        "isolation_level": "read committed",
+        "init_command": "SET time_zone='+00:00', sql_mode='STRICT_TRANS_TABLES'",
+    }
+    DATABASES["default"]["TEST"] = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_unicode_ci"}
+    DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+# --- People ------------------------------------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "guardian.backends.ObjectPermissionBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+ANONYMOUS_USER_NAME = None  # guardian: nobody has rights without logging in
+LOGIN_URL = reverse_lazy("admin:login")
+
+# --- Language and time -------------------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+
+# --- Static files ------------------------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [path for path in [BASE_DIR / "static"] if path.is_dir()]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+# Without `collectstatic` the files are served from where the packages keep them.
+WHITENOISE_USE_FINDERS = not STATIC_ROOT.is_dir()
+
+# --- Celery ------------------------------------------------------------------------------------------------
+
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "cairn"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_TIMEOUT = 1.0
+CELERY_TIMEZONE = "UTC"
+# How long a claimed topic may stay silent before another worker takes it over. The chain
+# requests × timeout + store budget < soft < hard < lease < visibility is checked by `manage.py check`.
+DISTIL_STORE_BUDGET_S = env.int("DISTIL_STORE_BUDGET_S", default=20)
+DISTIL_SOFT_LIMIT_S = env.int("DISTIL_SOFT_LIMIT_S", default=240)
+DISTIL_HARD_LIMIT_S = env.int("DISTIL_HARD_LIMIT_S", default=270)
+DISTIL_LEASE_S = env.int("DISTIL_LEASE_S", default=300)
+BROKER_VISIBILITY_TIMEOUT_S = env.int("BROKER_VISIBILITY_TIMEOUT_S", default=600)
+if CELERY_BROKER_URL.startswith("filesystem:"):
+    _broker = DATA_DIR / "broker"
+    for _folder in ("queue", "processed", "control"):
+        (_broker / _folder).mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(_broker / "queue"),
+        "data_folder_out": str(_broker / "queue"),
+        "processed_folder": str(_broker / "processed"),
+        "control_folder": str(_broker / "control"),
+        "store_processed": False,
+        # The transport's own pause would let through one task a second.
+        "polling_interval": 0.05,
+    }
+else:
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "visibility_timeout": BROKER_VISIBILITY_TIMEOUT_S,
+        "socket_connect_timeout": 0.5,
+        "socket_timeout": 5,
+        "unacked_restore_interval": 5,
+    }
+SWEEP_EVERY_S = env.float("SWEEP_EVERY_S", default=5.0)
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {"task": "chats.sweep", "schedule": SWEEP_EVERY_S, "options": {"expires": 60}},
+    "roll-up-usage": {"task": "memories.roll_up_usage", "schedule": 300.0, "options": {"expires": 300}},
+}
+
+# --- Turns and recall --------------------------------------------------------------------------------------
+
+os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(DATA_DIR / "tiktoken"))
+RECALL_DEADLINE_MS = env.int("RECALL_DEADLINE_MS", default=200)
+RECALL_INDEX_MAX_PROJECTS = env.int("RECALL_INDEX_MAX_PROJECTS", default=200)
+RECALL_INDEX_MAX_MEMORIES = env.int("RECALL_INDEX_MAX_MEMORIES", default=200_000)
+TURN_ABANDONED_AFTER_S = env.int("TURN_ABANDONED_AFTER_S", default=7200)
+HISTORY_MAX_TURNS = env.int("HISTORY_MAX_TURNS", default=100)
+# Shares of the window that history and the static part may take; the rest is reserve for the answer.
+CONTEXT_HISTORY_SHARE = env.float("CONTEXT_HISTORY_SHARE", default=0.6)
+
+# --- Distilling --------------------------------------------------------------------------------------------
+
+EXTRACTION_BACKEND = env.str("EXTRACTION_BACKEND", default="rules")
+# What a model backend may take: calls in a run × seconds a call. The rules call nothing.
+EXTRACTION_MAX_REQUESTS = env.int("EXTRACTION_MAX_REQUESTS", default=3)
+EXTRACTION_TIMEOUT_S = env.int("EXTRACTION_TIMEOUT_S", default=60)
+DISTIL_IDLE_S = env.float("DISTIL_IDLE_S", default=2.0 if EXTRACTION_BACKEND == "rules" else 60.0)
+DISTIL_MAX_WAIT_S = env.float("DISTIL_MAX_WAIT_S", default=900.0)
+DISTIL_MAX_TOKENS = env.int("DISTIL_MAX_TOKENS", default=12_000)
+DISTIL_CONTEXT_TURNS = env.int("DISTIL_CONTEXT_TURNS", default=6)
+DISTIL_KNOWN_MEMORIES = env.int("DISTIL_KNOWN_MEMORIES", default=30)
+
+# --- API ---------------------------------------------------------------------------------------------------
+
+API_MAX_BODY_BYTES = env.int("API_MAX_BODY_BYTES", default=1_500_000)
+DATA_UPLOAD_MAX_MEMORY_SIZE = API_MAX_BODY_BYTES
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "projects.http.authentication.ApiKeyAuthentication",
+        "projects.http.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["projects.http.parsers.JSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["projects.http.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "projects.http.paging.CursorPagination",
+    "EXCEPTION_HANDLER": "projects.http.problems.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Cairn",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "DESCRIPTION": "Project memory for AI agents, with people in charge of it.",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# --- Logging -----------------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "projects.http.request_id.RequestIdFilter"}},
+    "formatters": {"line": {"format": "%(levelname)s %(name)s [%(request_id)s] %(message)s"}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]},
+    },
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+}

@@ -1,0 +1,370 @@
+"""What is kept: memories with their history and usage, what recall gave, and what extraction proposed.
+
+Only `memories/store.py` writes a Memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Case, Q, Value, When
+from django.dispatch import receiver
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from simple_history.models import HistoricalRecords
+from simple_history.signals import pre_create_historical_record
+
+from memories.querysets import MemoryQuerySet, RecallQuerySet
+from projects.actors import Actor
+from projects.fields import ExactCharField
+from projects.models import Project
+
+MAX_CONTENT = 1000
+MAX_KEY = 80
+
+
+class MemoryType(models.TextChoices):
+    CONSTRAINT = "constraint", _("constraint")
+    DECISION = "decision", _("decision")
+    PREFERENCE = "preference", _("preference")
+    FACT = "fact", _("fact")
+    PITFALL = "pitfall", _("pitfall")
+    PROCEDURE = "procedure", _("procedure")
+
+
+class Status(models.TextChoices):
+    PROPOSED = "proposed", _("waits for review")
+    ACTIVE = "active", _("active")
+    DISABLED = "disabled", _("disabled")
+    SUPERSEDED = "superseded", _("superseded")
+    REJECTED = "rejected", _("rejected")
+    ARCHIVED = "archived", _("archived")
+
+
+LIVE_FOR_KEYS = (Status.ACTIVE, Status.DISABLED)
+LIVE_FOR_HASHES = (Status.ACTIVE, Status.DISABLED, Status.PROPOSED)
+
+
+class Source(models.TextChoices):
+    MANUAL = "manual", _("written by hand")
+    EXPLICIT = "explicit", _("“Remember:”")
+    EXTRACTED = "extracted", _("distilled")
+    IMPORTED = "imported", _("imported")
+    AGENT = "agent", _("written by an agent")
+
+
+class Authority(models.TextChoices):
+    PERSON = "person", _("a person")
+    AUTOMATIC = "automatic", _("automatic")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """Why a Memory is about to be saved; the store sets it, the history row takes it over."""
+
+    action: str
+    by: Actor
+    reason: str = ""
+
+
+class MemoryVersionBase(models.Model):
+    """What a history row tells besides the fields: who and why. The user is simple-history's own column."""
+
+    action = models.CharField(_("action"), max_length=20)
+    actor_kind = models.CharField(_("kind of actor"), max_length=10)
+    actor_name = models.CharField(_("actor"), max_length=200)
+    transport = models.CharField(_("transport"), max_length=10)
+    request_id = models.CharField(_("request"), max_length=64, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+def _live_flag(statuses: tuple[Status, ...]) -> models.GeneratedField:
+    """1 while the row's status is one of `statuses`, else NULL.
+
+    MariaDB skips conditional unique constraints with a mere warning. NULLs never collide, so a plain unique
+    constraint over the real columns and this flag says the same on every database. Read it from no instance.
+    """
+    return models.GeneratedField(
+        expression=Case(When(status__in=[str(status) for status in statuses], then=Value(1)), default=Value(None)),
+        output_field=models.PositiveSmallIntegerField(null=True),
+        db_persist=True,
+    )
+
+
+class Memory(models.Model):
+    """One lasting conclusion of a project."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="memories", verbose_name=_("project"))
+    type = models.CharField(_("type"), max_length=12, choices=MemoryType.choices)
+    key = ExactCharField(_("key"), max_length=MAX_KEY)
+    content = models.TextField(_("content"), validators=[MaxLengthValidator(MAX_CONTENT)])
+    importance = models.PositiveSmallIntegerField(
+        _("importance"), default=3, validators=[MinValueValidator(1), MaxValueValidator(5)]
+    )
+    always = models.BooleanField(_("always"), default=False, help_text=_("In every turn, or only when relevant."))
+    keywords = models.JSONField(_("keywords"), default=list, blank=True)
+    files = models.JSONField(_("files"), default=list, blank=True, help_text=_("Globs."))
+    area = models.CharField(_("area"), max_length=120, blank=True)
+    source = models.CharField(_("source"), max_length=10, choices=Source.choices)
+    authority = models.CharField(_("authority"), max_length=10, choices=Authority.choices)
+    status = models.CharField(_("status"), max_length=10, choices=Status.choices)
+    status_changed_by_person = models.BooleanField(default=False, editable=False)
+
+    # Each {"quote", "role", "chat", "said_at"}; a merge adds one instead of a row.
+    evidence = models.JSONField(_("evidence"), default=list, blank=True)
+    said_at = models.DateTimeField(_("said at"), default=timezone.now)
+    source_topic = models.ForeignKey("chats.Topic", models.SET_NULL, null=True, blank=True, related_name="memories")
+    source_chat = models.ForeignKey("chats.Chat", models.SET_NULL, null=True, blank=True, related_name="memories")
+    extraction = models.ForeignKey(
+        "memories.Extraction", models.SET_NULL, null=True, blank=True, related_name="memories"
+    )
+    created_at = models.DateTimeField(_("created"), default=timezone.now)
+    updated_at = models.DateTimeField(_("updated"), default=timezone.now)
+    confirmed_at = models.DateTimeField(_("confirmed"), null=True, blank=True)
+    created_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    updated_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    confirmed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    replaces = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="replaced_by")
+    replaces_version = models.PositiveIntegerField(null=True, blank=True)
+    contradicts = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="contradicted_by")
+
+    content_hash = models.CharField(max_length=64, editable=False)
+    tokens = models.PositiveIntegerField(_("tokens"), editable=False)
+    guard_version = models.PositiveIntegerField(editable=False)
+    withheld = models.BooleanField(_("withheld"), default=False, editable=False)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    version = models.PositiveIntegerField(_("version"), default=1, editable=False)
+    key_live = _live_flag(LIVE_FOR_KEYS)
+    hash_live = _live_flag(LIVE_FOR_HASHES)
+
+    objects = MemoryQuerySet.as_manager()
+    history = HistoricalRecords(bases=[MemoryVersionBase], excluded_fields=["key_live", "hash_live"])
+
+    # Set by the store for the length of one save.
+    _change: Change | None = None
+
+    class Meta:
+        verbose_name = _("memory")
+        verbose_name_plural = _("memories")
+        ordering = ("-id",)
+        constraints = (
+            models.UniqueConstraint(fields=["project", "key", "key_live"], name="memories_one_live_per_key"),
+            models.UniqueConstraint(
+                fields=["project", "content_hash", "hash_live"], name="memories_one_live_per_content"
+            ),
+            models.CheckConstraint(condition=Q(importance__range=(1, 5)), name="memories_importance_1_to_5"),
+        )
+        indexes = (models.Index(fields=["project", "status", "-id"], name="memories_of_project"),)
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.key}"
+
+    @property
+    def _history_user(self) -> User | None:
+        return self._change.by.user if self._change else None
+
+
+@receiver(pre_create_historical_record, sender=Memory.history.model)  # type: ignore[attr-defined]
+def _tell_history_why(
+    sender: type[models.Model], instance: Memory, history_instance: Any, **kwargs: Any
+) -> None:
+    """Copy who and why onto the history row. A write without them went around the store."""
+    change = instance._change
+    if change is None:
+        # A cascade: the project goes, and its history with it.
+        history_instance.action, history_instance.actor_kind = "cascade", "system"
+        return
+    history_instance.action = change.action
+    history_instance.actor_kind = change.by.kind
+    history_instance.actor_name = change.by.name[:200]
+    history_instance.transport = change.by.transport
+    history_instance.request_id = change.by.request_id
+    history_instance.history_change_reason = change.reason[:100] or None
+
+
+class Tombstone(models.Model):
+    """The trace of a deleted or rejected memory, so that it does not come back by itself. No text."""
+
+    class Reason(models.TextChoices):
+        DELETED = "deleted", _("deleted")
+        REJECTED = "rejected", _("rejected")
+        PURGED = "purged", _("purged")
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="tombstones")
+    memory_id = models.BigIntegerField(db_index=True)
+    content_mac = models.CharField(max_length=64)
+    key_mac = models.CharField(max_length=64)
+    # Keyed digests of the shingle signature, so that near-duplicates are known again.
+    signature_macs = models.JSONField(default=list)
+    reason = models.CharField(_("reason"), max_length=10, choices=Reason.choices)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("tombstone")
+        verbose_name_plural = _("tombstones")
+        indexes = (models.Index(fields=["project", "content_mac"], name="memories_tombstone_of_content"),)
+
+    def __str__(self) -> str:
+        return f"{self.reason} {self.memory_id}"
+
+
+class MemoryUsage(models.Model):
+    """How often a memory was given; rolled up by a job, outside history and versions."""
+
+    memory = models.OneToOneField(Memory, models.CASCADE, primary_key=True, related_name="usage")
+    count = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.memory_id}: {self.count}"
+
+
+class RecallBlock(models.Model):
+    """The exact text that went into a prompt, stored once however often it was given.
+
+    Blocks name memories by id, so two projects never share one.
+    """
+
+    sha256 = models.CharField(max_length=64, primary_key=True)
+    project = models.ForeignKey(Project, models.CASCADE, related_name="+")
+    text = models.TextField()
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    def __str__(self) -> str:
+        return self.sha256
+
+
+class Recall(models.Model):
+    """What one turn was given, what was left out, and what it cost."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="recalls")
+    chat = models.ForeignKey("chats.Chat", models.CASCADE, related_name="recalls")
+    query = models.TextField(_("query"), help_text=_("Secrets masked."))
+    files = models.JSONField(_("files"), default=list)
+    intent = models.JSONField(_("intent"), default=dict)
+    block = models.ForeignKey(RecallBlock, models.SET_NULL, null=True, related_name="recalls")
+    tokens = models.PositiveIntegerField(_("tokens"))
+    ms = models.FloatField(_("ms"))
+    ranker = models.CharField(_("ranker"), max_length=20)
+    parameters = models.JSONField(default=dict)
+    omitted_counts = models.JSONField(_("omitted"), default=dict)
+    omitted = models.JSONField(_("best omitted"), default=list)
+    error = models.CharField(_("error"), max_length=60, blank=True)
+    created_at = models.DateTimeField(_("at"), default=timezone.now, db_index=True)
+
+    objects = RecallQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("recall")
+        verbose_name_plural = _("recalls")
+        ordering = ("-id",)
+        indexes = (models.Index(fields=["project", "-id"], name="memories_recall_of_project"),)
+
+    def __str__(self) -> str:
+        return f"recall {self.pk}"
+
+
+class RecallItem(models.Model):
+    """One memory in a recall, as it was then. The memory itself may be gone."""
+
+    recall = models.ForeignKey(Recall, models.CASCADE, related_name="items")
+    memory = models.ForeignKey(Memory, models.DO_NOTHING, db_constraint=False, related_name="recall_items")
+    version = models.PositiveIntegerField(_("version"))
+    tier = models.CharField(_("tier"), max_length=10)
+    rank = models.PositiveSmallIntegerField(_("rank"))
+    score = models.FloatField(_("score"), null=True)
+    parts = models.JSONField(_("parts"), default=dict)
+    tokens = models.PositiveIntegerField(_("tokens"))
+
+    class Meta:
+        ordering = ("rank",)
+
+    def __str__(self) -> str:
+        return f"{self.memory_id} v{self.version}"
+
+
+class Extraction(models.Model):
+    """One run of the distilling of a topic."""
+
+    class Trigger(models.TextChoices):
+        TURN = "turn", _("turn")
+        DIRECTIVE = "directive", _("directive")
+        MILESTONE = "milestone", _("milestone")
+        TOPIC_COMPLETED = "topic_completed", _("topic completed")
+        RETRY = "retry", _("retry")
+        SWEEP = "sweep", _("sweep")
+
+    class RunStatus(models.TextChoices):
+        RUNNING = "running", _("running")
+        SUCCEEDED = "succeeded", _("succeeded")
+        FAILED = "failed", _("failed")
+        CANCELLED = "cancelled", _("ended early")
+        ABANDONED = "abandoned", _("taken over")
+
+    class ErrorKind(models.TextChoices):
+        NONE = "", _("none")
+        PROVIDER = "provider_down", _("provider down")
+        INPUT = "input", _("input refused")
+        UNPARSABLE = "unparsable", _("answer could not be parsed")
+        INTERNAL = "internal", _("internal error")
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="extractions")
+    topic = models.ForeignKey("chats.Topic", models.SET_NULL, null=True, related_name="extractions")
+    trigger = models.CharField(_("trigger"), max_length=16, choices=Trigger.choices)
+    status = models.CharField(_("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING)
+    backend = models.CharField(_("backend"), max_length=20)
+    model = models.CharField(_("model"), max_length=120, blank=True)
+    prompt_version = models.CharField(_("prompt version"), max_length=20, blank=True)
+    lease_token = models.CharField(max_length=32, unique=True)
+    chats_read = models.JSONField(_("turns read"), default=list)
+    attempts = models.PositiveSmallIntegerField(_("attempts"), default=1)
+    counts = models.JSONField(_("counts"), default=dict)
+    tokens_in = models.PositiveIntegerField(_("tokens in"), default=0)
+    tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
+    raw_output = models.TextField(_("raw output"), blank=True)
+    error_kind = models.CharField(_("kind of error"), max_length=16, choices=ErrorKind.choices, blank=True)
+    error = models.CharField(_("error"), max_length=300, blank=True)
+    started_at = models.DateTimeField(_("started"), default=timezone.now)
+    finished_at = models.DateTimeField(_("finished"), null=True)
+
+    class Meta:
+        verbose_name = _("extraction")
+        verbose_name_plural = _("extractions")
+        ordering = ("-id",)
+        indexes = (models.Index(fields=["project", "-id"], name="memories_extraction_of_project"),)
+
+    def __str__(self) -> str:
+        return f"extraction {self.pk}"
+
+
+class Candidate(models.Model):
+    """What an Extraction proposed, what became of it and why."""
+
+    extraction = models.ForeignKey(Extraction, models.CASCADE, related_name="candidates")
+    position = models.PositiveSmallIntegerField()
+    type = models.CharField(_("type"), max_length=12, choices=MemoryType.choices)
+    key = ExactCharField(_("key"), max_length=MAX_KEY, blank=True)
+    content = models.TextField(_("content"), blank=True)
+    quote = models.TextField(_("quote"), blank=True)
+    quote_role = models.CharField(_("said by"), max_length=10, blank=True)
+    chat = models.ForeignKey("chats.Chat", models.SET_NULL, null=True, related_name="candidates")
+    outcome = models.CharField(_("outcome"), max_length=16)
+    reason = models.CharField(_("reason"), max_length=40)
+    memory = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="candidates")
+    target = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("candidate")
+        verbose_name_plural = _("candidates")
+        ordering = ("extraction_id", "position")
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.reason}"

@@ -1,0 +1,55 @@
+"""How memories and recalls are read; every read starts from a project."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from projects.models import Project
+
+
+class MemoryQuerySet(models.QuerySet):  # type: ignore[type-arg]
+    def of(self, project: Project) -> Self:
+        return self.filter(project=project)
+
+    def active(self) -> Self:
+        return self.filter(status="active")
+
+    def proposed(self) -> Self:
+        return self.filter(status="proposed")
+
+    def live(self) -> Self:
+        """Active, disabled or proposed: what a new content must not double."""
+        return self.filter(status__in=("active", "disabled", "proposed"))
+
+    def holding_key(self, key: str) -> Self:
+        return self.filter(key=key, status__in=("active", "disabled"))
+
+    def recallable(self, *, now: datetime | None = None) -> Self:
+        """What a turn may be given at `now`."""
+        now = now or timezone.now()
+        return self.active().filter(withheld=False).filter(Q(expires_at=None) | Q(expires_at__gt=now))
+
+    def search(self, words: str) -> Self:
+        """Every word somewhere in key, content or keywords."""
+        found = self
+        for word in words.split():
+            found = found.filter(
+                Q(content__icontains=word) | Q(key__icontains=word) | Q(area__icontains=word)
+            )
+        return found
+
+    def with_provenance(self) -> Self:
+        return self.select_related("source_topic", "source_chat", "created_by", "confirmed_by", "replaces")
+
+
+class RecallQuerySet(models.QuerySet):  # type: ignore[type-arg]
+    def of_chats(self, chats: Iterable[int]) -> Self:
+        return self.filter(chat_id__in=list(chats))
