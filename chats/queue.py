@@ -1,0 +1,49 @@
+"""Handing work to the workers, by task name. A hint, never a promise: what is lost here, the sweep finds."""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+
+from celery import current_app
+from django.db import transaction
+
+logger = logging.getLogger(__name__)
+
+DISTIL = "chats.distil"
+# After a failure, how long nobody tries again: a dead broker must not slow every request down.
+PAUSE_S = 10.0
+
+
+class _Breaker:
+    """Open while the broker has just failed. Per process: every process finds out by itself."""
+
+    def __init__(self) -> None:
+        self._open_until = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        return time.monotonic() < self._open_until
+
+    def trip(self) -> None:
+        self._open_until = time.monotonic() + PAUSE_S
+
+
+breaker = _Breaker()
+
+
+def distil_on_commit(topic_id: int, *, delay_s: float) -> None:
+    """Once the transaction is committed, ask a worker to look at the topic after `delay_s` seconds."""
+    transaction.on_commit(partial(distil, topic_id, delay_s=delay_s), robust=True)
+
+
+def distil(topic_id: int, *, delay_s: float = 0.0) -> None:
+    """Ask a worker to look at the topic. Returns quietly when the broker is down: the database knows what is due."""
+    if breaker.is_open:
+        return
+    try:
+        current_app.send_task(DISTIL, args=[topic_id], countdown=delay_s or None, retry=False)
+    except (current_app.connection().connection_errors + current_app.connection().channel_errors + (OSError,)) as error:
+        breaker.trip()
+        logger.warning("broker unreachable, the sweep will find topic %s: %s", topic_id, type(error).__name__)

@@ -1,0 +1,58 @@
+"""The one door for writes of memories.
+
+Every function takes the actor as `by`, locks the project first, passes the guard, and writes the memory, its
+history and its audit event in one transaction. Nothing else saves, updates or deletes a Memory.
+"""
+
+from memories.store.drafts import Draft, Evidence
+from memories.store.errors import (
+    ContentTaken,
+    GuardRefused,
+    InvalidMemory,
+    KeyTaken,
+    PersonRequired,
+    ProposalDecided,
+    StaleMemory,
+    StoreError,
+    TargetChanged,
+    WrongStatus,
+)
+from memories.store.lifecycle import confirm, disable, edit, enable, reject, undo_replacement
+from memories.store.removal import delete, forget_sources, purge, restore
+from memories.store.remember import Outcome, Remembered, forget, remember
+from memories.store.writing import add, add_evidence, lock, merge, propose, replace
+
+__all__ = [
+    "ContentTaken",
+    "Draft",
+    "Evidence",
+    "GuardRefused",
+    "InvalidMemory",
+    "KeyTaken",
+    "Outcome",
+    "PersonRequired",
+    "ProposalDecided",
+    "Remembered",
+    "StaleMemory",
+    "StoreError",
+    "TargetChanged",
+    "WrongStatus",
+    "add",
+    "add_evidence",
+    "confirm",
+    "delete",
+    "disable",
+    "edit",
+    "enable",
+    "forget",
+    "forget_sources",
+    "lock",
+    "merge",
+    "propose",
+    "purge",
+    "reject",
+    "remember",
+    "replace",
+    "restore",
+    "undo_replacement",
+]

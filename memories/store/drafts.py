@@ -1,0 +1,142 @@
+"""What is about to be written: values, checked and guarded before they touch a row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+
+from memories import guard
+from memories.models import MAX_CONTENT, MAX_KEY, MemoryType
+from memories.store.errors import FieldError, GuardRefused, InvalidMemory
+from memories.text import InvalidText, clean, slug
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_KEYWORDS = 12
+MAX_FILES = 12
+MAX_QUOTE = 1000
+MAX_SHORT = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """The words that a memory rests on. `role` is `user` or `assistant`."""
+
+    quote: str
+    role: str
+    chat_id: int | None
+    said_at: datetime
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "quote": guard.mask(self.quote)[:MAX_QUOTE],
+            "role": self.role,
+            "chat": self.chat_id,
+            "said_at": self.said_at.isoformat(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory before it is one. An empty key is derived from the content."""
+
+    type: str
+    content: str
+    key: str = ""
+    importance: int = 3
+    always: bool = False
+    keywords: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    area: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    said_at: datetime | None = None
+    expires_at: datetime | None = None
+    topic_id: int | None = None
+    chat_id: int | None = None
+    extraction_id: int | None = None
+
+    def checked(self) -> Draft:
+        """The draft in its stored form. Raises InvalidMemory with every field that is wrong."""
+        errors: list[FieldError] = []
+        cleaned = {
+            "content": _clean("content", self.content, errors).strip(),
+            "key": slug(_clean("key", self.key, errors)),
+            "area": _clean("area", self.area, errors).strip(),
+            "keywords": _clean_list("keywords", self.keywords, MAX_KEYWORDS, errors),
+            "files": _clean_list("files", self.files, MAX_FILES, errors),
+        }
+        if not cleaned["content"]:
+            errors.append(FieldError("content", "required", _("The content is empty.")))
+        elif len(cleaned["content"]) > MAX_CONTENT:
+            errors.append(
+                FieldError("content", "too_long", _("At most %(n)s characters.") % {"n": f"{MAX_CONTENT:,}"})
+            )
+        if len(self.key.strip()) > MAX_KEY:
+            errors.append(FieldError("key", "too_long", _("At most %(n)s characters.") % {"n": MAX_KEY}))
+        if len(cleaned["area"]) > MAX_SHORT:
+            errors.append(FieldError("area", "too_long", _("At most %(n)s characters.") % {"n": MAX_SHORT}))
+        if self.type not in MemoryType.values:
+            errors.append(FieldError("type", "invalid", _("No such type of memory.")))
+        if not 1 <= self.importance <= 5:
+            errors.append(FieldError("importance", "invalid", _("Importance is 1 to 5.")))
+        if errors:
+            raise InvalidMemory(*errors)
+        return replace(self, **cleaned)
+
+    def guarded(self) -> bool:
+        """Pass every text through the guard. True: a person must look at it before it may be recalled.
+
+        Raises GuardRefused for what must not be kept at all.
+        """
+        return guard_texts(self._texts())
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        yield "content", self.content
+        yield "key", self.key
+        yield "area", self.area
+        yield from (("keywords", word) for word in self.keywords)
+        yield from (("files", glob) for glob in self.files)
+
+
+def guard_texts(texts: Iterator[tuple[str, str]]) -> bool:
+    """Inspect (field, text) pairs. True when one is held for a person; raises GuardRefused when one is refused."""
+    held = False
+    for field, text in texts:
+        finding = guard.worst(guard.inspect(text))
+        if finding is None:
+            continue
+        if finding.certainty == "hold":
+            held = True
+            continue
+        raise GuardRefused(
+            field=field,
+            kind=finding.kind,
+            rule=finding.code,
+            start=finding.start,
+            end=finding.end,
+            masked=guard.mask(text)[:200],
+        )
+    return held
+
+
+def _clean(field: str, text: str, errors: list[FieldError]) -> str:
+    try:
+        return clean(text)
+    except InvalidText:
+        errors.append(FieldError(field, "invalid_text", _("The text has characters that are no text.")))
+        return ""
+
+
+def _clean_list(field: str, words: tuple[str, ...], limit: int, errors: list[FieldError]) -> tuple[str, ...]:
+    cleaned = tuple(dict.fromkeys(word for raw in words if (word := _clean(field, raw, errors).strip())))
+    if len(cleaned) > limit:
+        errors.append(FieldError(field, "too_many", _("At most %(n)s entries.") % {"n": limit}))
+    if any(len(word) > MAX_SHORT for word in cleaned):
+        errors.append(
+            FieldError(field, "too_long", _("At most %(n)s characters an entry.") % {"n": MAX_SHORT})
+        )
+    return cleaned

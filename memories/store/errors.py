@@ -1,0 +1,161 @@
+"""The states in which a write does not happen. Each knows the code that APIs answer with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from django.utils.translation import gettext as _
+
+if TYPE_CHECKING:
+    from memories.models import Memory
+
+
+class StoreError(Exception):
+    """Nothing was written."""
+
+    code: ClassVar[str]
+
+    @property
+    def message(self) -> str:
+        """One sentence for people, in the language that is active."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    field: str
+    code: str
+    message: str
+
+
+class InvalidMemory(StoreError):
+    code = "invalid"
+
+    def __init__(self, *errors: FieldError) -> None:
+        super().__init__(", ".join(f"{error.field}: {error.code}" for error in errors))
+        self.errors = errors
+
+    @property
+    def message(self) -> str:
+        return " ".join(error.message for error in self.errors)
+
+
+class GuardRefused(StoreError):
+    """The guard found something that must not be kept. `masked` shows where, without the secret."""
+
+    code = "guard"
+    CODES: ClassVar = {"secret": "secret_found", "injection": "injection_found", "hidden": "hidden_characters"}
+
+    def __init__(self, *, field: str, kind: str, rule: str, start: int, end: int, masked: str) -> None:
+        super().__init__(f"{field}: {kind}/{rule}")
+        self.field, self.kind, self.rule, self.start, self.end, self.masked = field, kind, rule, start, end, masked
+        self.code = self.CODES[kind]  # type: ignore[misc]
+
+    @property
+    def message(self) -> str:
+        return {
+            "secret": _("Not saved: it contains a password, key or token."),
+            "injection": _("Not saved: it reads like an order to a future model."),
+            "hidden": _("Not saved: it contains invisible characters."),
+        }[self.kind]
+
+
+class KeyTaken(StoreError):
+    """A live memory of the project already has this key."""
+
+    code = "key_taken"
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(f"key of memory {memory.pk}")
+        self.memory = memory
+
+    @property
+    def message(self) -> str:
+        return _("Memory %(id)s already has the key “%(key)s”.") % {"id": self.memory.pk, "key": self.memory.key}
+
+
+class ContentTaken(StoreError):
+    """A live memory of the project already says the same."""
+
+    code = "content_taken"
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(f"content of memory {memory.pk}")
+        self.memory = memory
+
+    @property
+    def message(self) -> str:
+        return _("Memory %(id)s already says this.") % {"id": self.memory.pk}
+
+
+class StaleMemory(StoreError):
+    """The memory changed since the caller read it."""
+
+    code = "stale_memory"
+
+    def __init__(self, current: Memory) -> None:
+        super().__init__(f"memory {current.pk} is at version {current.version}")
+        self.current = current
+
+    @property
+    def message(self) -> str:
+        return _("Memory %(id)s changed meanwhile; it is now version %(version)s.") % {
+            "id": self.current.pk,
+            "version": self.current.version,
+        }
+
+
+class ProposalDecided(StoreError):
+    """Somebody already confirmed or rejected it."""
+
+    code = "proposal_decided"
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(f"memory {memory.pk} is {memory.status}")
+        self.memory = memory
+
+    @property
+    def message(self) -> str:
+        return _("Memory %(id)s was already decided on.") % {"id": self.memory.pk}
+
+
+class WrongStatus(StoreError):
+    """The verb does not apply to a memory in this status."""
+
+    code = "wrong_status"
+
+    def __init__(self, memory: Memory) -> None:
+        super().__init__(f"memory {memory.pk} is {memory.status}")
+        self.memory = memory
+
+    @property
+    def message(self) -> str:
+        return _("This cannot be done: memory %(id)s is %(status)s.") % {
+            "id": self.memory.pk,
+            "status": self.memory.get_status_display(),
+        }
+
+
+class TargetChanged(StoreError):
+    """What the proposal would replace is no longer what it was when it was proposed."""
+
+    code = "target_changed"
+
+    def __init__(self, memory: Memory, target: Memory) -> None:
+        super().__init__(f"memory {memory.pk} would replace {target.pk}, now version {target.version}")
+        self.memory, self.target = memory, target
+
+    @property
+    def message(self) -> str:
+        return _("Memory %(id)s, which this would replace, changed meanwhile.") % {"id": self.target.pk}
+
+
+class PersonRequired(StoreError):
+    """Only a person decides this; a key or a worker never does."""
+
+    code = "role_missing"
+
+    @property
+    def message(self) -> str:
+        return _("Only a person may do this.")

@@ -1,0 +1,192 @@
+"""What becomes of a memory that exists: confirm, reject, edit, enable, disable, and undoing a replacement."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_changes
+from typing import TYPE_CHECKING, Any
+
+from memories.models import Memory, Status
+from memories.store import tombstones
+from memories.store.drafts import Draft
+from memories.store.errors import PersonRequired, ProposalDecided, TargetChanged, WrongStatus
+from memories.store.writing import load, lock, save, supersede, trust
+from projects.transactions import atomic_retry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from projects.actors import Actor
+    from projects.models import Project
+
+# What `edit` may change; everything else of a memory is decided by the store.
+EDITABLE = ("type", "key", "content", "importance", "always", "keywords", "files", "area", "expires_at")
+
+
+@atomic_retry
+def confirm(
+    *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
+) -> Memory:
+    """Put a proposal in force with a person's authority; what it replaces becomes superseded.
+
+    Raises ProposalDecided if somebody was quicker, TargetChanged if what it would replace changed since,
+    KeyTaken if another memory took its key, GuardRefused, PersonRequired.
+    """
+    _require_person(by)
+    lock(project)
+    memory = load(project, memory_id, version=version)
+    if memory.status != Status.PROPOSED:
+        raise ProposalDecided(memory)
+    _draft_of(memory).guarded()
+    target = memory.replaces
+    if target is not None and target.status in (Status.ACTIVE, Status.DISABLED):
+        if target.version != memory.replaces_version:
+            raise TargetChanged(memory, target)
+        supersede(target, by=by, reason=reason)
+    memory.status = Status.ACTIVE
+    memory.status_changed_by_person = True
+    memory.withheld = False
+    trust(memory, by=by)
+    save(memory, action="confirm", by=by, reason=reason)
+    return memory
+
+
+@atomic_retry
+def reject(
+    *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
+) -> Memory:
+    """Turn a proposal down; its tombstone keeps it from being proposed again. Raises ProposalDecided, PersonRequired."""
+    _require_person(by)
+    lock(project)
+    memory = load(project, memory_id, version=version)
+    if memory.status != Status.PROPOSED:
+        raise ProposalDecided(memory)
+    memory.status = Status.REJECTED
+    memory.status_changed_by_person = True
+    save(memory, action="reject", by=by, reason=reason)
+    tombstones.leave(memory, tombstones.Reason.REJECTED)
+    return memory
+
+
+@atomic_retry
+def edit(
+    *,
+    project: Project,
+    memory_id: int,
+    changes: Mapping[str, Any],
+    by: Actor,
+    version: int | None = None,
+    reason: str = "",
+) -> Memory:
+    """Change fields of EDITABLE; an edit by a person gives the memory a person's authority.
+
+    Nothing to change writes nothing. Raises StaleMemory, InvalidMemory, GuardRefused, KeyTaken, ContentTaken;
+    WrongStatus for a memory that is history. Unknown fields are a programming error.
+    """
+    if unknown := set(changes) - set(EDITABLE):
+        raise TypeError(f"not editable: {sorted(unknown)}")
+    lock(project)
+    memory = load(project, memory_id, version=version)
+    if memory.status not in (Status.PROPOSED, Status.ACTIVE, Status.DISABLED):
+        raise WrongStatus(memory)
+    old = _draft_of(memory)
+    draft = with_changes(
+        old, **{name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
+    ).checked()
+    draft = with_changes(draft, key=draft.key or memory.key)
+    if draft == old:
+        return memory
+    memory.withheld = draft.guarded() and not by.is_person
+    for name in EDITABLE:
+        value = getattr(draft, name)
+        setattr(memory, name, list(value) if isinstance(value, tuple) else value)
+    if by.is_person:
+        trust(memory, by=by)
+    save(memory, action="edit", by=by, reason=reason)
+    return memory
+
+
+@atomic_retry
+def disable(
+    *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
+) -> Memory:
+    """Hide an active memory from recall. It keeps key and content, so that it does not come back by itself."""
+    return _switch(
+        project, memory_id, Status.ACTIVE, Status.DISABLED, action="disable", by=by, version=version, reason=reason
+    )
+
+
+@atomic_retry
+def enable(
+    *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
+) -> Memory:
+    """Put a disabled memory in force again; the guard looks at it once more. Raises GuardRefused."""
+    return _switch(
+        project, memory_id, Status.DISABLED, Status.ACTIVE, action="enable", by=by, version=version, reason=reason
+    )
+
+
+@atomic_retry
+def undo_replacement(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> Memory:
+    """Bring a superseded memory back; the one that replaced it becomes superseded in turn.
+
+    Returns the memory that is in force again. Raises WrongStatus unless it is superseded and its successor lives.
+    """
+    _require_person(by)
+    lock(project)
+    memory = load(project, memory_id)
+    if memory.status != Status.SUPERSEDED:
+        raise WrongStatus(memory)
+    for successor in memory.replaced_by.filter(status__in=(Status.ACTIVE, Status.DISABLED)):
+        supersede(successor, by=by, reason=reason)
+    _draft_of(memory).guarded()
+    memory.status = Status.ACTIVE
+    memory.status_changed_by_person = True
+    trust(memory, by=by)
+    save(memory, action="restore", by=by, reason=reason)
+    return memory
+
+
+def _switch(
+    project: Project,
+    memory_id: int,
+    before: Status,
+    after: Status,
+    *,
+    action: str,
+    by: Actor,
+    version: int | None,
+    reason: str,
+) -> Memory:
+    lock(project)
+    memory = load(project, memory_id, version=version)
+    if memory.status == after:
+        return memory
+    if memory.status != before:
+        raise WrongStatus(memory)
+    if after == Status.ACTIVE:
+        memory.withheld = _draft_of(memory).guarded() and not by.is_person
+    memory.status = after
+    memory.status_changed_by_person = by.is_person
+    if by.is_person:
+        trust(memory, by=by)
+    save(memory, action=action, by=by, reason=reason)
+    return memory
+
+
+def _require_person(by: Actor) -> None:
+    if not by.is_person:
+        raise PersonRequired
+
+
+def _draft_of(memory: Memory) -> Draft:
+    return Draft(
+        type=memory.type,
+        content=memory.content,
+        key=memory.key,
+        importance=memory.importance,
+        always=memory.always,
+        keywords=tuple(memory.keywords),
+        files=tuple(memory.files),
+        area=memory.area,
+        expires_at=memory.expires_at,
+    )

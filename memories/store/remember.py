@@ -1,0 +1,199 @@
+"""The explicit channel's writes: "Remember: …" and "Forget: …" of a message, each with an outcome that is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace as with_changes
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from memories.dedupe import Relation, compare, one_value_changed
+from memories.models import Authority, Memory, Source, Status
+from memories.store.drafts import Draft
+from memories.store.errors import GuardRefused, InvalidMemory
+from memories.store.lifecycle import confirm, disable, enable
+from memories.store.writing import create, lock, replace, save, trust
+from memories.text import terms
+from projects.models import ExplicitPolicy
+from projects.transactions import atomic_retry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from projects.actors import Actor
+    from projects.models import Project
+
+EXPLICIT_IMPORTANCE = 5
+
+
+class Outcome(StrEnum):
+    STORED = "stored"
+    ALREADY_KNOWN = "already_known"
+    CONFIRMED = "confirmed"
+    REPLACED = "replaced"
+    NEEDS_CONFIRMATION = "needs_confirmation"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """What became of one item. `other` is what it replaced, contradicts or would undo."""
+
+    outcome: Outcome
+    memory: Memory | None = None
+    other: Memory | None = None
+    code: str = ""
+    message: str = ""
+    text: str = ""
+
+
+@atomic_retry
+def remember(
+    *, project: Project, draft: Draft, by: Actor, key_given: bool = False, announces_change: bool = False
+) -> Remembered:
+    """Keep what a person said in so many words, or say why not. Never raises for what was said.
+
+    `by` is the author; `by.user` is set when the author is a known member. `key_given` says that the author wrote
+    the key; `announces_change` that the words themselves say that something changed (X 改为 Y, instead of).
+    """
+    lock(project)
+    draft = with_changes(draft, importance=EXPLICIT_IMPORTANCE)
+    try:
+        draft = draft.checked()
+        held = draft.guarded()
+    except GuardRefused as refusal:
+        return Remembered(
+            outcome=Outcome.REFUSED, code=refusal.code, message=refusal.message, text=refusal.masked
+        )
+    except InvalidMemory as invalid:
+        return Remembered(
+            outcome=Outcome.REFUSED, code=invalid.errors[0].code, message=invalid.message, text=draft.content[:200]
+        )
+    may_decide = by.user is not None or project.explicit_policy == ExplicitPolicy.ANYONE
+    related = list(_related(project, draft.content))
+    known = _same_or_near(related)
+    if known is not None:
+        return _again(project, known, by=by, may_decide=may_decide and not held)
+    target, contradicted = _subject(
+        project, draft, related, key_given=key_given, announces_change=announces_change
+    )
+    if held or not may_decide or (target is not None and _undoes_a_member(target, by)):
+        waiting = create(
+            project=project,
+            draft=draft,
+            source=Source.EXPLICIT,
+            status=Status.PROPOSED,
+            by=by,
+            replaces=target,
+            contradicts=contradicted,
+        )
+        return Remembered(outcome=Outcome.NEEDS_CONFIRMATION, memory=waiting, other=target)
+    if target is not None:
+        newer = replace(
+            project=project,
+            target=target,
+            draft=with_changes(draft, key=draft.key if key_given else target.key),
+            source=Source.EXPLICIT,
+            by=by,
+        )
+        return Remembered(outcome=Outcome.REPLACED, memory=newer, other=target)
+    stored = create(
+        project=project,
+        draft=draft,
+        source=Source.EXPLICIT,
+        status=Status.ACTIVE,
+        by=by,
+        contradicts=contradicted,
+        key_may_change=True,
+    )
+    return Remembered(outcome=Outcome.STORED, memory=stored, other=contradicted)
+
+
+@atomic_retry
+def forget(*, project: Project, text: str, by: Actor) -> tuple[Memory | None, list[Memory]]:
+    """Disable the one active memory that `text` means: (it, []). No or several matches: (None, candidates)."""
+    lock(project)
+    wanted = set(terms(text))
+    matches = [
+        memory
+        for memory in Memory.objects.of(project).active()
+        if compare(memory.content, text) in (Relation.SAME, Relation.NEAR)
+        or (wanted and wanted <= set(terms(memory.content)))
+    ]
+    exact = [memory for memory in matches if compare(memory.content, text) in (Relation.SAME, Relation.NEAR)]
+    chosen = exact or matches
+    if len(chosen) != 1 or _undoes_a_member(chosen[0], by):
+        return None, chosen
+    return disable(project=project, memory_id=chosen[0].pk, by=by), []
+
+
+def _again(project: Project, known: Memory, *, by: Actor, may_decide: bool) -> Remembered:
+    """The project has heard this before: what that means depends on where the old one stands."""
+    if known.status == Status.PROPOSED and may_decide and not (
+        known.replaces is not None and _undoes_a_member(known.replaces, by)
+    ):
+        return Remembered(outcome=Outcome.CONFIRMED, memory=confirm(project=project, memory_id=known.pk, by=by))
+    if known.status == Status.DISABLED and may_decide and not _undoes_a_member(known, by):
+        return Remembered(outcome=Outcome.CONFIRMED, memory=enable(project=project, memory_id=known.pk, by=by))
+    if known.status != Status.ACTIVE:
+        return Remembered(outcome=Outcome.NEEDS_CONFIRMATION, memory=known)
+    if known.authority != Authority.PERSON and may_decide:
+        known.importance = EXPLICIT_IMPORTANCE
+        trust(known, by=by)
+        save(known, action="confirm", by=by)
+    return Remembered(outcome=Outcome.ALREADY_KNOWN, memory=known)
+
+
+def _same_or_near(related: list[tuple[Memory, Relation]]) -> Memory | None:
+    """A live memory that says the same; the same words before other words for it."""
+    for wanted in (Relation.SAME, Relation.NEAR):
+        for memory, relation in related:
+            if relation is wanted:
+                return memory
+    return None
+
+
+def _subject(
+    project: Project,
+    draft: Draft,
+    related: list[tuple[Memory, Relation]],
+    *,
+    key_given: bool,
+    announces_change: bool,
+) -> tuple[Memory | None, Memory | None]:
+    """(what the new words replace, what they merely contradict)."""
+    contradicted = None
+    for memory, relation in related:
+        if memory.status != Status.ACTIVE:
+            continue
+        if one_value_changed(memory.content, draft.content):
+            return memory, None
+        if relation is Relation.CONFLICT and contradicted is None:
+            contradicted = memory
+    holder = Memory.objects.of(project).holding_key(draft.key).first() if draft.key else None
+    if holder is not None:
+        holder.project = project
+        if key_given or announces_change:
+            return holder, None
+    if announces_change and contradicted is not None:
+        return contradicted, None
+    return None, contradicted
+
+
+def _related(project: Project, content: str) -> Iterator[tuple[Memory, Relation]]:
+    """Live memories that share words with `content`, newest first, with their relation to it."""
+    wanted = set(terms(content))
+    for memory in Memory.objects.of(project).live().select_related("replaces").order_by("-id"):
+        folded = memory.content.casefold()
+        if not wanted or any(term in folded for term in wanted):
+            memory.project = project
+            relation = compare(memory.content, content)
+            if relation is not Relation.DIFFERENT:
+                yield memory, relation
+
+
+def _undoes_a_member(memory: Memory, by: Actor) -> bool:
+    """Whether a stranger's words would undo what a member wrote, confirmed or switched."""
+    if by.user is not None or memory.authority != Authority.PERSON:
+        return False
+    return memory.created_by_id is not None or memory.confirmed_by_id is not None

@@ -1,0 +1,298 @@
+"""Bringing memories into being and changing them: the primitives that every verb of the store ends in."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_changes
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from memories import guard
+from memories.dedupe import content_hash
+from memories.explicit import derive_key
+from memories.models import MAX_KEY, Authority, Change, Memory, Source, Status
+from memories.recall.render import line_tokens
+from memories.store.errors import ContentTaken, KeyTaken, StaleMemory, WrongStatus
+from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
+from projects import audit
+from projects.models import Project, new_version
+from projects.transactions import atomic_retry
+
+if TYPE_CHECKING:
+    from memories.store.drafts import Draft, Evidence
+    from projects.actors import Actor
+
+MAX_EVIDENCE = 10
+MAX_SUFFIX = 100
+
+
+def lock(project: Project) -> None:
+    """Lock the project's row until the transaction ends, and make every recall index of it out of date.
+
+    One UPDATE does both: the new version becomes visible with the commit, never before. Taken first by every
+    write, it puts all writers of a project in one line, so nothing below needs a lock of its own.
+    Raises Project.DoesNotExist when the project is gone.
+    """
+    project.memory_version = new_version()
+    if not Project.objects.filter(pk=project.pk).update(memory_version=project.memory_version):
+        raise Project.DoesNotExist
+
+
+def load(project: Project, memory_id: int, *, version: int | None = None) -> Memory:
+    """The memory as it is now; call `lock` before. Raises Memory.DoesNotExist, or StaleMemory on another version."""
+    memory = Memory.objects.of(project).get(pk=memory_id)
+    memory.project = project
+    if version is not None and memory.version != version:
+        raise StaleMemory(memory)
+    return memory
+
+
+@atomic_retry
+def add(*, project: Project, draft: Draft, source: Source, by: Actor, reason: str = "") -> Memory:
+    """A new memory in force at once: written by a person, or by an agent whose key may write.
+
+    What an agent writes is automatic, at most of importance 4, and waits where the review policy says so.
+    Raises InvalidMemory, GuardRefused, KeyTaken, ContentTaken.
+    """
+    lock(project)
+    status = Status.ACTIVE
+    if not by.is_person:
+        draft = with_changes(draft, importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))
+        if needs_review(project.review_policy, type=draft.type, importance=draft.importance, replaces=False):
+            status = Status.PROPOSED
+    return create(project=project, draft=draft, source=source, status=status, by=by, reason=reason)
+
+
+@atomic_retry
+def propose(
+    *,
+    project: Project,
+    draft: Draft,
+    source: Source,
+    by: Actor,
+    status: Status = Status.PROPOSED,
+    replaces: Memory | None = None,
+    contradicts: Memory | None = None,
+    reason: str = "",
+) -> Memory:
+    """A new memory that no person wrote. It waits for review, or is in force if the caller's rules say so.
+
+    Raises InvalidMemory, GuardRefused, ContentTaken; a taken key gets a suffix.
+    """
+    lock(project)
+    if not by.is_person:
+        draft = with_changes(draft, importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))
+    return create(
+        project=project,
+        draft=draft,
+        source=source,
+        status=status,
+        by=by,
+        reason=reason,
+        replaces=replaces,
+        contradicts=contradicts,
+        key_may_change=True,
+    )
+
+
+@atomic_retry
+def replace(*, project: Project, target: Memory, draft: Draft, source: Source, by: Actor, reason: str = "") -> Memory:
+    """A new memory in force in the place of `target`, which becomes superseded and keeps its history.
+
+    The new one takes over key, scope and tier unless the draft says otherwise. Raises StaleMemory when `target`
+    changed since the caller read it, WrongStatus when it is no longer in force.
+    """
+    lock(project)
+    old = load(project, target.pk, version=target.version)
+    if old.status not in (Status.ACTIVE, Status.DISABLED):
+        raise WrongStatus(old)
+    supersede(old, by=by, reason=reason)
+    inherited = with_changes(
+        draft,
+        key=draft.key or old.key,
+        files=draft.files or tuple(old.files),
+        keywords=draft.keywords or tuple(old.keywords),
+        area=draft.area or old.area,
+        always=draft.always or old.always,
+    )
+    return create(
+        project=project,
+        draft=inherited,
+        source=source,
+        status=Status.ACTIVE,
+        by=by,
+        reason=reason,
+        replaces=old,
+        key_may_change=True,
+    )
+
+
+@atomic_retry
+def add_evidence(*, project: Project, memory: Memory, evidence: Evidence, by: Actor) -> Memory:
+    """One more quote for a memory that already says it. The same quote of the same turn counts once."""
+    lock(project)
+    current = load(project, memory.pk)
+    entry = evidence.as_json()
+    if any((old["quote"], old["chat"]) == (entry["quote"], entry["chat"]) for old in current.evidence):
+        return current
+    current.evidence = [*current.evidence, entry][-MAX_EVIDENCE:]
+    save(current, action="evidence", by=by)
+    return current
+
+
+@atomic_retry
+def merge(*, project: Project, memory_id: int, into_id: int, by: Actor, reason: str = "") -> Memory:
+    """Fold one memory into another that says the same: its evidence moves, it becomes superseded."""
+    lock(project)
+    source, target = load(project, memory_id), load(project, into_id)
+    if source.status not in (Status.PROPOSED, Status.ACTIVE, Status.DISABLED):
+        raise WrongStatus(source)
+    if source.pk == target.pk or target.status not in (Status.ACTIVE, Status.DISABLED):
+        raise WrongStatus(target)
+    target.evidence = [*target.evidence, *source.evidence][-MAX_EVIDENCE:]
+    if by.is_person:
+        trust(target, by=by)
+    supersede(source, by=by, reason=reason)
+    save(target, action="merge", by=by, reason=reason)
+    return target
+
+
+def create(
+    *,
+    project: Project,
+    draft: Draft,
+    source: Source,
+    status: Status,
+    by: Actor,
+    reason: str = "",
+    replaces: Memory | None = None,
+    contradicts: Memory | None = None,
+    key_may_change: bool = False,
+) -> Memory:
+    """Insert a checked and guarded memory; the project is locked already."""
+    draft = draft.checked()
+    held = draft.guarded()
+    key_may_change = key_may_change or not draft.key
+    now = timezone.now()
+    memory = Memory(
+        project=project,
+        type=draft.type,
+        key=draft.key or derive_key(draft.content),
+        content=draft.content,
+        importance=draft.importance,
+        always=draft.always,
+        keywords=list(draft.keywords),
+        files=list(draft.files),
+        area=draft.area,
+        source=source,
+        authority=Authority.PERSON if by.is_person else Authority.AUTOMATIC,
+        status=Status.PROPOSED if held else status,
+        withheld=held,
+        evidence=[item.as_json() for item in draft.evidence][:MAX_EVIDENCE],
+        said_at=draft.said_at or now,
+        source_topic_id=draft.topic_id,
+        source_chat_id=draft.chat_id,
+        extraction_id=draft.extraction_id,
+        created_at=now,
+        created_by=by.user,
+        expires_at=draft.expires_at,
+        replaces=replaces,
+        replaces_version=replaces.version if replaces else None,
+        contradicts=contradicts,
+    )
+    if key_may_change:
+        memory.key = free_key(project, memory.key)
+    save(memory, action="create", by=by, reason=reason)
+    return memory
+
+
+def free_key(project: Project, key: str) -> str:
+    """`key`, or `key-2`, `key-3` … if live memories hold it."""
+    taken = set(
+        Memory.objects.of(project)
+        .filter(key__startswith=key[: MAX_KEY - 4], status__in=(Status.ACTIVE, Status.DISABLED))
+        .values_list("key", flat=True)
+    )
+    if key not in taken:
+        return key
+    for number in range(2, MAX_SUFFIX):
+        candidate = f"{key[: MAX_KEY - 4]}-{number}"
+        if candidate not in taken:
+            return candidate
+    return f"{key[: MAX_KEY - 9]}-{content_hash(key + str(len(taken)))[:8]}"
+
+
+def supersede(memory: Memory, *, by: Actor, reason: str = "") -> None:
+    memory.status = Status.SUPERSEDED
+    memory.status_changed_by_person = by.is_person
+    save(memory, action="supersede", by=by, reason=reason)
+
+
+def trust(memory: Memory, *, by: Actor) -> None:
+    """A person stands behind the memory from now on."""
+    memory.authority = Authority.PERSON
+    memory.confirmed_at = timezone.now()
+    # A stranger's word for it does not take a member's away.
+    memory.confirmed_by = by.user or memory.confirmed_by
+
+
+def save(memory: Memory, *, action: str, by: Actor, reason: str = "") -> None:
+    """Write the row, its history and its audit event; the project is locked already.
+
+    The two uniqueness rules live in the database: their IntegrityError becomes KeyTaken or ContentTaken here
+    and nowhere else.
+    """
+    is_new = memory.pk is None
+    reason = guard.mask(reason)
+    memory.content_hash = content_hash(memory.content)
+    memory.guard_version = guard.GUARD_VERSION
+    memory.updated_at = timezone.now()
+    memory.updated_by = by.user
+    if is_new:
+        memory.tokens = 0
+    else:
+        memory.version += 1
+        memory.tokens = _tokens(memory)
+    memory._change = Change(action=action, by=by, reason=reason)
+    try:
+        with transaction.atomic():
+            memory.save()
+    except IntegrityError as error:
+        raise _taken(memory, error) from error
+    finally:
+        memory._change = None
+    if is_new:
+        # The line names the memory by its id, which the insert has just given.
+        memory.tokens = _tokens(memory)
+        Memory.objects.filter(pk=memory.pk).update(tokens=memory.tokens)
+    audit.record(
+        f"memory.{action}",
+        by=by,
+        project=memory.project,
+        target_type="memory",
+        target_id=memory.pk,
+        target_key=memory.key,
+        reason=reason,
+    )
+
+
+def _tokens(memory: Memory) -> int:
+    return line_tokens(
+        type=memory.type,
+        id=memory.pk,
+        said_on=memory.said_at.date(),
+        content=memory.content,
+        files=tuple(memory.files),
+    )
+
+
+def _taken(memory: Memory, error: IntegrityError) -> Exception:
+    """The rule that was broken, named by constraint (MySQL) or columns (SQLite)."""
+    text = str(error)
+    others: Any = Memory.objects.of(memory.project).exclude(pk=memory.pk)
+    if "memories_one_live_per_key" in text or "key_live" in text:
+        return KeyTaken(others.holding_key(memory.key).get())
+    if "memories_one_live_per_content" in text or "hash_live" in text:
+        return ContentTaken(others.live().get(content_hash=memory.content_hash))
+    return error
