@@ -1,0 +1,63 @@
+# `make` lists what can be done here. The work is in scripts/, where it can be read.
+SHELL := bash
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+bin := .venv/bin
+manage := $(bin)/python manage.py
+
+.PHONY: help setup run demo reset test test-services services services-stop shell \
+	check lint types contracts migrations-check openapi lock ci
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
+
+setup: ## make .venv what the requirements files say (the other commands do this first)
+	@scripts/setup
+
+run: setup ## run the site and a worker with the demo project; PORT=8000, DEMO=0 leaves the project out, Ctrl-C stops
+	@$(bin)/python scripts/run.py
+
+demo: setup ## make the demo project on the running site, and print its logins and key; PORT=8000
+	@$(manage) seed_demo --url http://127.0.0.1:$(or $(PORT),8000)
+
+reset: setup ## remove the data of `make run`, after naming it and asking; YES=1 does not ask
+	@$(bin)/python scripts/reset.py
+
+test: setup ## run the tests on SQLite; ARGS="tests/memories -k guard" goes to pytest
+	@$(bin)/python -m pytest $(ARGS)
+
+test-services: setup ## run all tests on the MariaDB and Redis of `make services`; ARGS= goes to pytest
+	@eval "$$(scripts/services env)" && $(bin)/python -m pytest -m "" $(ARGS)
+
+services: ## start a private MariaDB and Redis for tests, and print where they listen
+	@scripts/services start && scripts/services env
+
+services-stop: ## stop them and remove their data
+	@scripts/services stop
+
+shell: setup ## open a Python shell with the models imported
+	@$(manage) shell
+
+check: lint types contracts migrations-check openapi ## all checks that run no test
+
+lint: setup ## ruff
+	@$(bin)/ruff check
+
+types: setup ## mypy
+	@$(bin)/mypy
+
+contracts: setup ## import-linter: imports point one way
+	@$(bin)/lint-imports
+
+migrations-check: setup ## no model has changed without a migration, and Django's own checks pass
+	@$(manage) makemigrations --check --dry-run && $(manage) check --fail-level WARNING
+
+openapi: setup ## the API's description is complete and valid OpenAPI 3.1 (left in var/openapi.yaml)
+	@$(manage) spectacular --validate --fail-on-warn --file var/openapi.yaml \
+		&& $(bin)/python -m openapi_spec_validator var/openapi.yaml
+
+lock: ## pin and hash the requirements anew; ARGS=--upgrade takes newer releases
+	@scripts/lock $(ARGS)
+
+ci: ## everything, on SQLite and on MariaDB with Redis, as CI does it
+	@.ci/run
