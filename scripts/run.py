@@ -7,6 +7,7 @@ its group is killed only when it has not ended in time.
 
 import datetime as dt
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -25,6 +26,8 @@ from honcho.printer import Message, Printer
 
 START_S = 60
 STOP_S = 20
+# Where Linux offers it, a program is asked to end even when this process is killed without a chance to ask.
+END_WITH_US = [setpriv, "--pdeathsig", "TERM"] if (setpriv := shutil.which("setpriv")) else []
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -37,7 +40,7 @@ class Program:
         self.colour = colour
         # sh for the ${NAME:-default} of the Procfile; exec, so that the program itself gets the signal.
         self.process = subprocess.Popen(  # noqa: S603 - the Procfile is ours
-            ["/bin/sh", "-c", f"exec {command}"],
+            [*END_WITH_US, "/bin/sh", "-c", f"exec {command}"],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -200,8 +203,8 @@ def check_port(host: str, port: int) -> None:
         sys.exit(f"Port {port} is for root alone. Choose one above 1023: make run PORT=8001")
     except OSError as error:
         sys.exit(
-            f"Port {port} on {host} can't be used ({error.strerror}): another program probably listens "
-            f"there. Choose another one: make run PORT={port + 1 if port < 65535 else 8000}"
+            f"Port {port} on {host} can't be used ({os.strerror(error.errno)}): another program probably "
+            f"listens there. Choose another one: make run PORT={port + 1 if port < 65535 else 8000}"
         )
 
 
