@@ -100,5 +100,6 @@ def test_where_none_is_to_be_had_one_sentence_says_what_to_do(machine):
     assert found.stderr == (
         f"Fetching Python {WANTED} with uv …\n"
         "Cairn needs Python 3.12 or newer, and none is on PATH, among pyenv's versions "
-        f'or to be fetched by uv: install one ("pyenv install {WANTED}", or your system\'s python{WANTED}) and run this again.\n'
+        f'or to be fetched by uv: install one ("pyenv install {WANTED}", or your system\'s python{WANTED}) '
+        "and run this again.\n"
     )
