@@ -121,6 +121,8 @@ class Chat(models.Model):
     memory_refs = models.JSONField(_("memories given"), null=True)
     memory_tokens = models.PositiveIntegerField(_("tokens given"), null=True)
     degraded = models.JSONField(_("degraded"), default=list)
+    # Reported after the fact: what it yields is proposed.
+    already_happened = models.BooleanField(default=False, editable=False)
     # What the explicit channel made of the message, as ids and codes: a repeated request renders it again.
     explicit = models.JSONField(default=dict, editable=False)
     distil_outcome = models.CharField(  # noqa: DJ001 (NULL: still due)

@@ -45,6 +45,10 @@ class ChatQuerySet(models.QuerySet):  # type: ignore[type-arg]
     def abandoned(self, before: datetime) -> Self:
         return self.filter(status="running", touched_at__lt=before)
 
+    def endable(self, abandoned: str) -> Self:
+        """Turns that may still be given an ending: running ones, and those that were only given up."""
+        return self.filter(Q(status="running") | Q(status="cancelled", error=abandoned))
+
     def with_total_tokens(self) -> Self:
         return self.annotate(total_tokens=F("message_tokens") + F("reply_tokens"))
 

@@ -219,8 +219,9 @@ RECALL_INDEX_MAX_PROJECTS = env.int("RECALL_INDEX_MAX_PROJECTS", default=200)
 RECALL_INDEX_MAX_MEMORIES = env.int("RECALL_INDEX_MAX_MEMORIES", default=200_000)
 TURN_ABANDONED_AFTER_S = env.int("TURN_ABANDONED_AFTER_S", default=7200)
 HISTORY_MAX_TURNS = env.int("HISTORY_MAX_TURNS", default=100)
-# Shares of the window that history and the static part may take; the rest is reserve for the answer.
+# Shares of the window that history and the block may take; the rest is reserve for the answer.
 CONTEXT_HISTORY_SHARE = env.float("CONTEXT_HISTORY_SHARE", default=0.6)
+CONTEXT_STATIC_SHARE = env.float("CONTEXT_STATIC_SHARE", default=0.3)
 
 # --- Distilling --------------------------------------------------------------------------------------------
 

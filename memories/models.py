@@ -221,6 +221,8 @@ class MemoryUsage(models.Model):
     memory = models.OneToOneField(Memory, models.CASCADE, primary_key=True, related_name="usage")
     count = models.PositiveIntegerField(default=0)
     last_at = models.DateTimeField(null=True)
+    # The newest RecallItem that is in `count`; the highest of all is where the next roll-up goes on.
+    through_item = models.BigIntegerField(default=0, db_index=True)
 
     def __str__(self) -> str:
         return f"{self.memory_id}: {self.count}"
@@ -250,6 +252,8 @@ class Recall(models.Model):
     files = models.JSONField(_("files"), default=list)
     intent = models.JSONField(_("intent"), default=dict)
     block = models.ForeignKey(RecallBlock, models.SET_NULL, null=True, related_name="recalls")
+    # Where the block's stable first segment ends, in characters.
+    always_length = models.PositiveIntegerField(default=0)
     tokens = models.PositiveIntegerField(_("tokens"))
     ms = models.FloatField(_("ms"))
     ranker = models.CharField(_("ranker"), max_length=20)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from django.db.models import Q
 from guardian.shortcuts import assign_perm, get_users_with_perms, remove_perm
 
 from projects.models import ProjectGrant
@@ -86,6 +87,12 @@ def members(project: Project) -> QuerySet[User]:
     """Everyone with a grant on the project, the owner among them."""
     users: QuerySet[User] = get_users_with_perms(project, with_group_users=False)
     return users
+
+
+def member_by_reference(project: Project, reference: str) -> User | None:
+    """The member whose user name, or e-mail address if only one has it, is `reference`."""
+    candidates = list(members(project).filter(Q(username=reference) | Q(email__iexact=reference, email__gt=""))[:2])
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _grants(project: Project, user: User) -> QuerySet[ProjectGrant]:

@@ -4,7 +4,7 @@ Every function takes the actor as `by`, locks the project first, passes the guar
 history and its audit event in one transaction. Nothing else saves, updates or deletes a Memory.
 """
 
-from memories.store.drafts import Draft, Evidence
+from memories.store.drafts import Draft, Evidence, guard_texts
 from memories.store.errors import (
     ContentTaken,
     GuardRefused,
@@ -46,6 +46,7 @@ __all__ = [
     "enable",
     "forget",
     "forget_sources",
+    "guard_texts",
     "lock",
     "merge",
     "propose",

@@ -49,12 +49,19 @@ class Remembered:
 
 @atomic_retry
 def remember(
-    *, project: Project, draft: Draft, by: Actor, key_given: bool = False, announces_change: bool = False
+    *,
+    project: Project,
+    draft: Draft,
+    by: Actor,
+    key_given: bool = False,
+    announces_change: bool = False,
+    only_propose: bool = False,
 ) -> Remembered:
     """Keep what a person said in so many words, or say why not. Never raises for what was said.
 
     `by` is the author; `by.user` is set when the author is a known member. `key_given` says that the author wrote
     the key; `announces_change` that the words themselves say that something changed (X 改为 Y, instead of).
+    `only_propose`: the words are old, so they wait for a person.
     """
     lock(project)
     draft = with_changes(draft, importance=EXPLICIT_IMPORTANCE)
@@ -69,7 +76,9 @@ def remember(
         return Remembered(
             outcome=Outcome.REFUSED, code=invalid.errors[0].code, message=invalid.message, text=draft.content[:200]
         )
-    may_decide = by.user is not None or project.explicit_policy == ExplicitPolicy.ANYONE
+    may_decide = not only_propose and (
+        by.user is not None or project.explicit_policy == ExplicitPolicy.ANYONE
+    )
     related = list(_related(project, draft.content))
     known = _same_or_near(related)
     if known is not None:

@@ -1,0 +1,169 @@
+"""Distilling a topic: claim it, read its oldest unread turns, let extraction propose, store, release.
+
+The provider is called outside any transaction. What it proposed is judged and written in the last transaction, which
+first locks the project, then proves that the lease is still this run's: a run that was taken over stores nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from chats import schedule
+from chats.models import Chat, Instruction, Topic
+from chats.schedule import Claim, LeaseLost
+from chats.transcripts import build_transcript
+from memories import extraction as extracting
+from memories import guard, store
+from memories.models import Extraction
+from projects.actors import WORKER
+from projects.models import Project
+from projects.transactions import atomic_retry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memories.extraction import Extracted, Transcript
+
+
+logger = logging.getLogger(__name__)
+
+RunStatus = Extraction.RunStatus
+
+
+def run(topic_id: int) -> bool:
+    """One round of one topic. True when more is due at once. Safe to call twice, at once, or for nothing."""
+    claim = schedule.claim(topic_id)
+    if claim is None:
+        return False
+    try:
+        topic = Topic.objects.select_related("project").get(pk=topic_id)
+        turns = oldest_unread(topic)
+        if not topic.project.memory_enabled:
+            return _end_quietly(claim, turns)
+        if not turns:
+            return _release(claim)
+        return _round(claim, topic, turns)
+    except Topic.DoesNotExist:
+        return False
+    except LeaseLost:
+        logger.info("topic %s was taken over by another run", topic_id)
+        return False
+
+
+def oldest_unread(topic: Topic) -> list[Chat]:
+    """The oldest turns no run has read, whole, as many as fit DISTIL_MAX_TOKENS; at least one if there is one."""
+    chosen: list[Chat] = []
+    tokens = 0
+    for turn in Chat.objects.undistilled().filter(topic=topic).order_by("seq").iterator(chunk_size=50):
+        tokens += turn.message_tokens + turn.reply_tokens
+        if chosen and tokens > settings.DISTIL_MAX_TOKENS:
+            break
+        chosen.append(turn)
+    return chosen
+
+
+def _round(claim: Claim, topic: Topic, turns: Sequence[Chat]) -> bool:
+    project = topic.project
+    backend = extracting.backend(settings.EXTRACTION_BACKEND)
+    transcript = build_transcript(topic, turns)
+    extraction = Extraction.objects.create(
+        project=project,
+        topic=topic,
+        trigger=claim.trigger,
+        backend=backend.name,
+        model=backend.model,
+        prompt_version=backend.prompt_version,
+        lease_token=claim.token,
+        chats_read=[turn.pk for turn in turns],
+    )
+    try:
+        extracted = extracting.propose(transcript, backend=backend)
+        return _store(claim, project, extraction, extracted, transcript, turns)
+    except LeaseLost:
+        _end_run(extraction, RunStatus.ABANDONED)
+        raise
+    except (Project.DoesNotExist, Topic.DoesNotExist):
+        return False
+    except Exception as error:
+        logger.exception("distilling topic %s failed", claim.topic_id)
+        _fail(claim, extraction, error)
+        return False
+
+
+@atomic_retry
+def _store(
+    claim: Claim,
+    project: Project,
+    extraction: Extraction,
+    extracted: Extracted,
+    transcript: Transcript,
+    turns: Sequence[Chat],
+) -> bool:
+    """The last transaction. Locks: project, then topic. Raises LeaseLost, and then nothing of it stays."""
+    store.lock(project)
+    schedule.hold(claim)
+    project.refresh_from_db()
+    if not project.memory_enabled:
+        _stamp(turns, extraction=None, outcome=Chat.DistilOutcome.MEMORY_OFF)
+        _end_run(extraction, RunStatus.CANCELLED)
+        return schedule.release(claim, more=False)
+    settled = extracting.settle(
+        project=project,
+        extraction=extraction,
+        extracted=extracted,
+        transcript=transcript,
+        now=timezone.now(),
+        by=WORKER,
+    )
+    for turn in turns:
+        outcome = Chat.DistilOutcome.READ if turn.pk in settled.turns_kept_from else Chat.DistilOutcome.NOTHING
+        _stamp([turn], extraction=extraction, outcome=outcome)
+    for instruction_id, memory_id in settled.instructions.items():
+        Instruction.objects.filter(pk=instruction_id, state=Instruction.State.ACTIVE).update(
+            memory_id=memory_id, state=Instruction.State.PROMOTED
+        )
+    extraction.raw_output = guard.mask(extracted.raw)
+    extraction.tokens_in, extraction.tokens_out = extracted.usage.input, extracted.usage.output
+    extraction.counts = dict(settled.counts)
+    _end_run(extraction, RunStatus.SUCCEEDED)
+    return schedule.release(claim, more=schedule.waiting_turns(claim.topic_id) > 0)
+
+
+def _stamp(turns: Sequence[Chat], *, extraction: Extraction | None, outcome: str) -> None:
+    """Mark turns as read. Only what is still unread, so that a turn counts for one run alone."""
+    Chat.objects.undistilled().filter(pk__in=[turn.pk for turn in turns]).update(
+        distil_outcome=outcome, extraction=extraction
+    )
+
+
+def _end_run(extraction: Extraction, status: str) -> None:
+    extraction.status = status
+    extraction.finished_at = timezone.now()
+    extraction.save()
+
+
+@transaction.atomic
+def _release(claim: Claim) -> bool:
+    return schedule.release(claim, more=False)
+
+
+@transaction.atomic
+def _end_quietly(claim: Claim, turns: Sequence[Chat]) -> bool:
+    """Memory is off: what was said meanwhile is not read later either."""
+    schedule.hold(claim)
+    _stamp(turns, extraction=None, outcome=Chat.DistilOutcome.MEMORY_OFF)
+    return schedule.release(claim, more=schedule.waiting_turns(claim.topic_id) > 0)
+
+
+@atomic_retry
+def _fail(claim: Claim, extraction: Extraction, error: Exception) -> None:
+    """The turns stay unread and come again after a back-off. The error's text may quote the talk: only its kind is kept."""
+    extraction.error_kind = Extraction.ErrorKind.INTERNAL
+    extraction.error = type(error).__name__
+    _end_run(extraction, RunStatus.FAILED)
+    schedule.release_failed(claim)

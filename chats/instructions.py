@@ -1,0 +1,153 @@
+"""Working memory: rules that hold in one topic at once, before they are (or are not) memories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from chats.models import Instruction
+from memories import explicit, guard, store
+from memories.dedupe import Relation, compare, one_value_changed
+from memories.models import Memory
+from memories.tokens import count
+from projects import audit
+from projects.transactions import atomic_retry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from chats.models import Chat, Topic
+    from memories.explicit import Reading
+    from projects.actors import Actor
+
+MAX_INSTRUCTIONS = 8
+MAX_TOKENS = 600
+State = Instruction.State
+
+
+def take(*, topic: Topic, chat: Chat, reading: Reading) -> list[guard.Finding]:
+    """Put the directives and corrections of a message in force in its topic; the topic is locked already.
+
+    The same subject replaces its older wording; over MAX_INSTRUCTIONS or MAX_TOKENS the oldest give way.
+    Returns what the guard refused, with spans in the message.
+    """
+    if not reading.utterances:
+        return []
+    kept = list(Instruction.objects.filter(topic=topic).in_force())
+    refused: list[guard.Finding] = []
+    for utterance in reading.utterances:
+        if finding := guard.worst(guard.inspect(utterance.text)):
+            refused.append(replace(finding, start=utterance.start, end=utterance.end))
+            continue
+        _end(old for old in kept if _same_subject(old.content, utterance.text))
+        kept = [old for old in kept if old.state != State.DISMISSED]
+        kept.append(
+            Instruction.objects.create(
+                topic=topic,
+                chat=chat,
+                kind=utterance.kind,
+                content=utterance.text,
+                tokens=count(utterance.text),
+            )
+        )
+    while len(kept) > MAX_INSTRUCTIONS or (len(kept) > 1 and sum(i.tokens for i in kept) > MAX_TOKENS):
+        _end([kept.pop(0)])
+    return refused
+
+
+def given(instructions: Sequence[Instruction], *, refs: Iterable[int]) -> list[Instruction]:
+    """Those that the turn is told: all in force but the ones whose memory stands in its block already."""
+    in_block = set(refs)
+    return [item for item in instructions if item.memory_id is None or item.memory_id not in in_block]
+
+
+@atomic_retry
+def dismiss(*, instruction: Instruction, by: Actor, reason: str = "") -> Instruction:
+    """Take a rule out of force in its topic. Once dismissed it stays so."""
+    if Instruction.objects.filter(pk=instruction.pk).exclude(state=State.DISMISSED).update(state=State.DISMISSED):
+        _record("instruction.dismiss", instruction, by=by, reason=reason)
+    instruction.state = State.DISMISSED
+    return instruction
+
+
+@atomic_retry
+def dismiss_latest(*, topic: Topic, by: Actor) -> Instruction | None:
+    """"取消刚才的规则": the newest rule of the topic goes."""
+    latest = Instruction.objects.filter(topic=topic).in_force().last()
+    return dismiss(instruction=latest, by=by) if latest else None
+
+
+@atomic_retry
+def promote(*, instruction: Instruction, by: Actor) -> store.Remembered:
+    """Make the rule a memory of the project at once, with a person's authority.
+
+    The Instruction stays in the context until that memory is active and in the turn's block.
+    """
+    item = explicit.as_item(instruction.content)
+    chat = instruction.chat
+    remembered = store.remember(
+        project=instruction.topic.project,
+        draft=store.Draft(
+            type=item.type,
+            key=item.key,
+            content=item.content,
+            always=item.always,
+            area=instruction.topic.area,
+            evidence=(
+                store.Evidence(quote=instruction.content, role="user", chat_id=chat.pk, said_at=chat.sent_at),
+            ),
+            said_at=chat.sent_at,
+            topic_id=instruction.topic_id,
+            chat_id=chat.pk,
+        ),
+        by=by,
+        announces_change=item.changes,
+    )
+    if remembered.memory is not None:
+        link(instruction, remembered.memory)
+        _record("instruction.promote", instruction, by=by)
+    return remembered
+
+
+def promote_latest(*, topic: Topic, by: Actor) -> store.Remembered | None:
+    """"就是这个规则": the newest rule that is no memory yet becomes one."""
+    latest = Instruction.objects.filter(topic=topic, state=State.ACTIVE).last()
+    if latest is None:
+        return None
+    latest.topic = topic
+    with transaction.atomic():
+        return promote(instruction=latest, by=by)
+
+
+def link(instruction: Instruction, memory: Memory) -> None:
+    instruction.memory = memory
+    instruction.state = State.PROMOTED
+    instruction.save(update_fields=["memory", "state"])
+
+
+def end_all(*, topic: Topic) -> int:
+    """The topic is over, and its rules with it."""
+    return Instruction.objects.filter(topic=topic).in_force().update(state=State.DISMISSED)
+
+
+def _end(instructions: Iterable[Instruction]) -> None:
+    for instruction in instructions:
+        instruction.state = State.DISMISSED
+        instruction.save(update_fields=["state"])
+
+
+def _same_subject(old: str, new: str) -> bool:
+    return compare(old, new) is not Relation.DIFFERENT or one_value_changed(old, new)
+
+
+def _record(action: str, instruction: Instruction, *, by: Actor, reason: str = "") -> None:
+    audit.record(
+        action,
+        by=by,
+        project=instruction.topic.project,
+        target_type="instruction",
+        target_id=instruction.pk,
+        reason=guard.mask(reason),
+    )

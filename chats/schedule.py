@@ -1,0 +1,142 @@
+"""The life of a topic's claim: due, claimed, held, released. Every step is one conditional UPDATE or one locked row.
+
+One run at a time, one pending flag however often a turn finishes, nothing lost: a lease that runs out makes the
+topic claimable again, and the sweep finds what the broker forgot.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils import timezone
+
+from chats import queue
+from chats.models import Chat, Topic
+from memories.models import Extraction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FIELDS = ["distil_pending", "distil_pending_since", "distil_due_at", "distil_trigger"]
+BACK_OFF_S = (30, 60, 120, 300, 600, 1800, 3600)
+Trigger = Extraction.Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to distil one topic until the lease ends, proven by the token."""
+
+    topic_id: int
+    token: str
+    trigger: str
+
+
+class LeaseLost(Exception):
+    """Another run took the topic over; this one must store nothing."""
+
+
+def make_due(topic: Topic, *, now: datetime, trigger: str, at_once: bool = False) -> None:
+    """Mark the locked topic as due, without saving it, and tell a worker after the commit.
+
+    Due after DISTIL_IDLE_S of silence, but at most DISTIL_MAX_WAIT_S after the first turn that waits.
+    """
+    if not topic.distil_pending:
+        topic.distil_pending = True
+        topic.distil_pending_since = now
+        topic.distil_trigger = trigger
+    since = topic.distil_pending_since or now
+    idle = timedelta(seconds=0 if at_once else settings.DISTIL_IDLE_S)
+    topic.distil_due_at = min(now + idle, since + timedelta(seconds=settings.DISTIL_MAX_WAIT_S))
+    if at_once:
+        topic.distil_trigger = trigger
+        topic.distil_retry_at = None
+    delay_s = max(0.0, (topic.distil_due_at - now).total_seconds())
+    queue.distil_on_commit(topic.pk, delay_s=delay_s)
+
+
+def claim(topic_id: int, *, now: datetime | None = None) -> Claim | None:
+    """Take the topic if it is claimable now; None when it is not, or another process was quicker.
+
+    Whatever run held it before is over: its Extraction becomes `abandoned`.
+    """
+    now = now or timezone.now()
+    token = secrets.token_hex(16)
+    won = (
+        Topic.objects.claimable(now)
+        .filter(pk=topic_id)
+        .update(
+            distil_pending=False,
+            distil_pending_since=None,
+            distil_lease_token=token,
+            distil_lease_until=now + timedelta(seconds=settings.DISTIL_LEASE_S),
+        )
+    )
+    if won != 1:
+        return None
+    Extraction.objects.filter(topic_id=topic_id, status=Extraction.RunStatus.RUNNING).update(
+        status=Extraction.RunStatus.ABANDONED, finished_at=now
+    )
+    trigger = Topic.objects.values_list("distil_trigger", flat=True).get(pk=topic_id)
+    return Claim(topic_id, token, trigger or Trigger.SWEEP)
+
+
+def hold(claim: Claim) -> None:
+    """Lock the topic's row for the rest of the transaction, if the lease is still ours. Raises LeaseLost."""
+    mine = Topic.objects.filter(pk=claim.topic_id, distil_lease_token=claim.token)
+    if mine.update(distil_lease_until=timezone.now() + timedelta(seconds=settings.DISTIL_LEASE_S)) != 1:
+        raise LeaseLost
+
+
+def release(claim: Claim, *, more: bool) -> bool:
+    """Give the topic back after a run. `more`: turns are left that did not fit. True when it is due again."""
+    topic = Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
+    if topic is None:
+        return False
+    now = timezone.now()
+    topic.distil_lease_token = None
+    topic.distil_lease_until = None
+    topic.distil_retry_at = None
+    topic.distil_failures = 0
+    if more:
+        topic.distil_pending = True
+        topic.distil_pending_since = topic.distil_pending_since or now
+        topic.distil_due_at = now
+    elif not topic.distil_pending:
+        topic.distil_due_at = None
+        topic.distil_trigger = ""
+    topic.save(update_fields=_DISTIL_FIELDS)
+    return topic.distil_pending
+
+
+def release_failed(claim: Claim) -> None:
+    """Give the topic back after a run that failed: still due, but not before the next back-off has passed."""
+    topic = Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
+    if topic is None:
+        return
+    now = timezone.now()
+    back_off = BACK_OFF_S[min(topic.distil_failures, len(BACK_OFF_S) - 1)]
+    topic.distil_lease_token = None
+    topic.distil_lease_until = None
+    topic.distil_failures += 1
+    topic.distil_retry_at = now + timedelta(seconds=back_off)
+    topic.distil_pending = True
+    topic.distil_pending_since = topic.distil_pending_since or now
+    topic.distil_due_at = topic.distil_due_at or now
+    topic.save(update_fields=_DISTIL_FIELDS)
+
+
+def due_topics(*, now: datetime, limit: int) -> Iterable[int]:
+    """Ids of claimable topics, longest due first."""
+    return Topic.objects.claimable(now).order_by("distil_due_at").values_list("pk", flat=True)[:limit]
+
+
+def waiting_turns(topic_id: int) -> int:
+    """How many succeeded turns of the topic no run has read yet."""
+    return Chat.objects.undistilled().filter(topic_id=topic_id).count()
+
+
+_DISTIL_FIELDS = [*FIELDS, "distil_lease_token", "distil_lease_until", "distil_retry_at", "distil_failures"]

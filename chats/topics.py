@@ -1,0 +1,89 @@
+"""Completing and deleting a topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from chats import instructions, schedule
+from chats.models import Chat, Topic
+from memories import guard, store
+from memories.models import Candidate, Extraction
+from projects import audit
+from projects.transactions import atomic_retry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from projects.actors import Actor
+    from projects.models import Project
+
+EDITABLE = ("title", "area")
+
+
+@atomic_retry
+def complete_topic(*, project: Project, topic_id: int, by: Actor) -> Topic:
+    """The conversation is over: distil what waits now, end its Instructions. Completing twice changes nothing.
+
+    A later turn opens the topic again.
+    """
+    topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
+    if topic.status == Topic.TopicStatus.COMPLETED:
+        return topic
+    now = timezone.now()
+    topic.status = Topic.TopicStatus.COMPLETED
+    topic.updated_at = now
+    ended = instructions.end_all(topic=topic)
+    if project.memory_enabled and schedule.waiting_turns(topic.pk):
+        schedule.make_due(topic, now=now, trigger=schedule.Trigger.TOPIC_COMPLETED, at_once=True)
+    topic.save(update_fields=["status", "updated_at", *schedule.FIELDS, "distil_retry_at"])
+    audit.record(
+        "topic.complete",
+        by=by,
+        project=project,
+        target_type="topic",
+        target_id=topic.pk,
+        counts={"instructions_ended": ended},
+    )
+    return topic
+
+
+@atomic_retry
+def edit_topic(*, project: Project, topic_id: int, changes: Mapping[str, Any], by: Actor) -> Topic:
+    """Change title or area. The area of memories that exist already stays. Raises GuardRefused."""
+    if unknown := set(changes) - set(EDITABLE):
+        raise TypeError(f"not editable: {sorted(unknown)}")
+    store.guard_texts(iter(changes.items()))
+    topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
+    for name, value in changes.items():
+        setattr(topic, name, value)
+    topic.updated_at = timezone.now()
+    topic.save(update_fields=[*changes, "updated_at"])
+    audit.record("topic.edit", by=by, project=project, target_type="topic", target_id=topic.pk)
+    return topic
+
+
+@atomic_retry
+def delete_topic(*, project: Project, topic_id: int, by: Actor, reason: str = "") -> None:
+    """Remove a topic with its turns. Its memories stay, without source and quotes; its runs keep their counts.
+
+    A run under way finds its lease gone and stores nothing.
+    """
+    store.lock(project)
+    topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
+    chats = list(Chat.objects.filter(topic=topic).values_list("pk", flat=True))
+    store.forget_sources(project=project, chat_ids=chats, by=by)
+    runs = Extraction.objects.filter(topic=topic)
+    Candidate.objects.filter(extraction__in=list(runs.values_list("pk", flat=True))).update(quote="")
+    runs.update(raw_output="", chats_read=[])
+    topic.delete()
+    audit.record(
+        "topic.delete",
+        by=by,
+        project=project,
+        target_type="topic",
+        target_id=topic_id,
+        reason=guard.mask(reason),
+        counts={"chats": len(chats)},
+    )
