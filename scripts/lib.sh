@@ -38,15 +38,25 @@ uv_with() {
     rm -rf "$home"
     if "$python" -m pip --version >/dev/null 2>&1; then
       pip=("$python" -m pip install --target "$home")
-    elif "$python" -m venv "$home" >/dev/null 2>&1; then
-      pip=("$home/bin/python" -m pip install)
     else
-      return 1
+      make_venv "$python" "$home" || return 1
+      pip=("$home/bin/python" -m pip install)
     fi
     "${pip[@]}" -qq --require-hashes -r "$ROOT/scripts/uv.txt" >&2 || return 1
   fi
   printf '%s\n' "$home/bin/uv"
 }
+
+# A virtual environment at $2 by the Python $1; Debian keeps what that takes in a package of its own.
+make_venv() {
+  rm -rf "$2"
+  "$1" -m venv "$2" >/dev/null 2>&1 && return
+  is_debians "$1" && may_apt || return 1
+  say "Installing Python's venv module …"
+  apt_install python3-venv && "$1" -m venv "$2" >/dev/null
+}
+
+is_debians() { [ "$1" -ef /usr/bin/python3 ]; }
 
 may_apt() { [ "$(id -u)" = 0 ] && have apt-get; }
 
