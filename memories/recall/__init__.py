@@ -1,0 +1,1 @@
+"""Choosing the memories for one turn: index, score, pack, render."""
