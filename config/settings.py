@@ -122,7 +122,11 @@ else:
         "isolation_level": "read committed",
         "init_command": "SET time_zone='+00:00', sql_mode='STRICT_TRANS_TABLES'",
     }
-    DATABASES["default"]["TEST"] = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_unicode_ci"}
+    DATABASES["default"]["TEST"] = {
+        "NAME": env.str("CAIRN_TEST_DB", default=f"test_{DATABASES['default']['NAME']}"),
+        "CHARSET": "utf8mb4",
+        "COLLATION": "utf8mb4_unicode_ci",
+    }
     DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 
