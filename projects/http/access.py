@@ -42,16 +42,18 @@ class OfProject(Protocol):
 def project_for(request: Request, slug: str, *, scope: Scopes, permission: Permission) -> Project:
     """The project called `slug`, if the caller may do this in it. A key's own project costs no query."""
     key = key_of(request)
+    project: Project | None
     if key is None:
-        return _of_person(request, Project.objects.filter(slug=slug), permission)
-    if key.project_id is None:
+        project = _of_person(request, Project.objects.filter(slug=slug), permission)
+    elif key.project_id is None:
         project = Project.objects.select_related("owner").filter(slug=slug).first()
     else:
         project = key.project
     # MySQL compares slugs without case; an address has one spelling.
     if project is None or project.slug != slug:
         raise not_found()
-    _require_scope(key, scope)
+    if key is not None:
+        _require_scope(key, scope)
     return project
 
 

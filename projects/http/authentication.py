@@ -6,9 +6,7 @@ decided in access.py.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -20,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import authentication
 from rest_framework.authentication import get_authorization_header
 
+from projects import keys
 from projects.http.problems import Problem
 from projects.models import ApiKey
 
@@ -54,17 +53,6 @@ class KeyUser:
         return str(self.key)
 
 
-def make_key(prefix: str) -> tuple[str, str]:
-    """A new plain key `cairn_<prefix>_<secret>` (192 random bits) and the digest to store."""
-    plain = f"cairn_{prefix}_{secrets.token_hex(24)}"
-    return plain, digest_of(plain)
-
-
-def digest_of(plain: str) -> str:
-    # A plain hash is enough for 192 random bits: there is nothing to guess, so nothing to slow down.
-    return hashlib.sha256(plain.encode()).hexdigest()
-
-
 class ApiKeyAuthentication(authentication.BaseAuthentication):
     """`Authorization: Bearer cairn_…` in one query.
 
@@ -83,14 +71,11 @@ class ApiKeyAuthentication(authentication.BaseAuthentication):
         return _CHALLENGE
 
     def _find(self, plain: str) -> ApiKey:
-        brand, _dash, rest = plain.partition("_")
-        prefix, _dash, secret = rest.partition("_")
-        key = None
-        if brand == "cairn" and 0 < len(prefix) <= 16 and secret:
-            key = ApiKey.objects.select_related("project__owner").filter(prefix=prefix).first()
+        prefix = keys.prefix_of(plain)
+        key = prefix and ApiKey.objects.select_related("project__owner").filter(prefix=prefix).first()
         # The same work is done whether or not the prefix exists.
-        matches = hmac.compare_digest(key.digest if key else _NO_DIGEST, digest_of(plain))
-        if key is None or not matches or not key.is_usable:
+        matches = hmac.compare_digest(key.digest if key else _NO_DIGEST, keys.digest_of(plain))
+        if not key or not matches or not key.is_usable:
             raise Problem(
                 401,
                 "key_invalid",

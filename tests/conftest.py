@@ -1,0 +1,38 @@
+"""What tests of every app use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from rest_framework.test import APIClient
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.auth.models import User
+
+
+@pytest.fixture
+def api() -> Callable[..., APIClient]:
+    """`api(secret)`: a client that sends this key; `api()`: one that sends none."""
+
+    def client(secret: str | None = None) -> APIClient:
+        made = APIClient()
+        if secret is not None:
+            made.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+        return made
+
+    return client
+
+
+@pytest.fixture
+def api_as() -> Callable[..., APIClient]:
+    """`api_as(user)`: a client with the user's session; with `csrf=True` it is held to the CSRF rules."""
+
+    def client(user: User, *, csrf: bool = False) -> APIClient:
+        made = APIClient(enforce_csrf_checks=csrf)
+        made.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        return made
+
+    return client
