@@ -85,9 +85,10 @@ def _round(claim: Claim, topic: Topic, turns: Sequence[Chat]) -> bool:
         extracted = extracting.propose(transcript, backend=backend)
         return _store(claim, project, extraction, extracted, transcript, turns)
     except LeaseLost:
-        _end_run(extraction, RunStatus.ABANDONED)
+        gone = not Topic.objects.filter(pk=claim.topic_id).exists()
+        _end_run(extraction, RunStatus.CANCELLED if gone else RunStatus.ABANDONED)
         raise
-    except (Project.DoesNotExist, Topic.DoesNotExist):
+    except Project.DoesNotExist:
         return False
     except Exception as error:
         logger.exception("distilling topic %s failed", claim.topic_id)
@@ -144,7 +145,12 @@ def _stamp(turns: Sequence[Chat], *, extraction: Extraction | None, outcome: str
 def _end_run(extraction: Extraction, status: str) -> None:
     extraction.status = status
     extraction.finished_at = timezone.now()
-    extraction.save()
+    # Never the topic: it may have been deleted while the run went on.
+    extraction.save(
+        update_fields=[
+            "status", "finished_at", "counts", "tokens_in", "tokens_out", "raw_output", "error_kind", "error"
+        ]
+    )
 
 
 @transaction.atomic
