@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from django.conf import settings
 from rest_framework.test import APIClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.contrib.auth.models import User
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_are_looked_up_when_asked_for() -> None:
+    """Else each test client would read through all of them, and warn where none are collected."""
+    settings.WHITENOISE_AUTOREFRESH = True
 
 
 @pytest.fixture

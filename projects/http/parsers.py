@@ -90,7 +90,7 @@ def _check(body: dict[str, Any]) -> None:
     waiting: list[tuple[Any, tuple[str | int, ...]]] = [(body, ())]
     while waiting:
         value, path = waiting.pop()
-        if len(path) > MAX_DEPTH:
+        if len(path) >= MAX_DEPTH and isinstance(value, dict | list):
             raise _too_deep()
         match value:
             case str():

@@ -88,9 +88,9 @@ class SessionScheme(OpenApiAuthenticationExtension):
         return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}
 
 
-def problems(*statuses: int) -> dict[tuple[int, str], OpenApiResponse]:
+def problems(*statuses: int) -> dict[int, OpenApiResponse]:
     """The responses of `extend_schema` for these refusals."""
-    return {(status, MEDIA_TYPE): OpenApiResponse({"$ref": PROBLEM}, _CODES[status]) for status in statuses}
+    return {status: OpenApiResponse({"$ref": PROBLEM}, _CODES[status]) for status in statuses}
 
 
 def add_conventions(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
@@ -101,6 +101,10 @@ def add_conventions(result: dict[str, Any], generator: Any, request: Any, public
             responses = operation["responses"]
             responses.setdefault("401", _problem(_CODES[401]))
             responses.setdefault("default", _problem("Any other refusal."))
+            for status, response in responses.items():
+                if status >= "400":
+                    # drf-spectacular knows only the media types of the renderers.
+                    response["content"] = _problem("")["content"]
     return result
 
 
