@@ -1,0 +1,80 @@
+"""What a backend takes and gives, and which backends there are."""
+
+import pkgutil
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from memories.extraction.transcript import Transcript
+
+USER, ASSISTANT = "user", "assistant"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A claim that something said is worth keeping, as a backend put it: nothing in it is trusted yet.
+
+    `quote` is the evidence, word for word, in turn `turn_id`, said by `quote_role` (user | assistant);
+    `replaces_key` names the known memory it would replace; `instruction_id` the Instruction it comes from.
+    """
+
+    type: str
+    content: str
+    quote: str
+    turn_id: int | None
+    quote_role: str = USER
+    key: str = ""
+    importance: int = 3
+    keywords: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    replaces_key: str = ""
+    always: bool = False
+    tools: tuple[str, ...] = ()
+    instruction_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens a provider charged for; nothing for a backend that calls none."""
+
+    input: int = 0
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extracted:
+    """What one call of a backend gave. `raw` is its own words, before anything was parsed out of them;
+    `unparsable` counts items that could not be read as proposals.
+    """
+
+    candidates: tuple[Proposal, ...]
+    raw: str = ""
+    usage: Usage = Usage()
+    unparsable: int = 0
+
+
+class Backend(Protocol):
+    """Reads a transcript and proposes. `model` and `prompt_version` are what an Extraction records."""
+
+    name: str
+    model: str
+    prompt_version: str
+
+    def extract(self, transcript: Transcript) -> Extracted: ...
+
+
+class UnknownBackend(LookupError):
+    """No backend goes by the name that was configured."""
+
+
+# Dotted paths, so that a backend's SDK is loaded only where that backend is used.
+BACKENDS: dict[str, str] = {"rules": "memories.extraction.rules:Rules"}
+
+
+def backend(name: str) -> Backend:
+    """The backend called `name`, ready to extract."""
+    if name not in BACKENDS:
+        raise UnknownBackend(
+            f"There is no extraction backend “{name}”: set EXTRACTION_BACKEND to one of "
+            f"{', '.join(sorted(BACKENDS))}."
+        )
+    return cast(Backend, pkgutil.resolve_name(BACKENDS[name])())
