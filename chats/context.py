@@ -7,6 +7,7 @@ failed is empty and `degraded` says why. Token counts were stored when the texts
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import time
 from dataclasses import dataclass, field
@@ -14,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
 from chats import instructions as working_memory
-from chats.intent import Intent, classify
+from chats.intent import Intent, Kind, classify
 from chats.models import Chat, Instruction
 from memories import guard
 from memories.models import Recall, RecallBlock, RecallItem
@@ -32,15 +34,19 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PARTS = ("instructions", "memory", "summary", "episodes", "history")
+SPENT = ("instructions", "memory", "summary", "episodes", "history", "message")
+# How many characters of what was recalled on are kept for the trace; the message itself is kept whole.
+QUERY_KEPT = 2000
 # How many of the best that were left out are kept for the trace.
 OMITTED_KEPT = 20
 RECALL_FAILED = "recall_failed"
 RECALL_DEADLINE = "recall_deadline"
+FAILED_NOTE = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What the caller asks for: its window in tokens (None: the project's), the parts, its own word for the intent."""
+    """What the caller asks for: window in tokens (None: the project's), parts, its word for the intent."""
 
     window_tokens: int | None = None
     parts: tuple[str, ...] = PARTS
@@ -83,16 +89,32 @@ class Context:
 
     @property
     def sha256(self) -> str:
-        """Of what may change within a turn: the rules and the block."""
-        texts = [item.content for item in self.instructions] + [self.memory.block if self.memory else ""]
-        return hashlib.sha256("\x00".join(texts).encode()).hexdigest()
+        """Of all that a prompt is assembled from: the rules, the block, and which turns are told."""
+        told = [
+            [[item.pk, item.content] for item in self.instructions],
+            self.memory.block if self.memory else None,
+            self.summary,
+            [[line.turn, line.role, line.note] for line in self.history],
+            self.degraded,
+        ]
+        return _sha256(json.dumps(told))
 
 
-def build(
-    *, project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Chat] | None = None, renew: bool = False
-) -> Context:
-    """The context of `chat`. Recalls once a turn; `renew` recalls again, otherwise what was given is given again.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recalled:
+    """What a recall gave, and what its row tells besides."""
 
+    given: GivenMemory
+    result: RecallResult | None
+    query: str
+    ms: float
+    failure: str
+
+
+def build(*, project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Chat] | None = None) -> Context:
+    """Put the context of `chat` together, recalling afresh, and write down what the turn is given.
+
+    A turn that already happened can be given nothing any more: it is not recalled for.
     `earlier`: the turns before it, newest first, if the caller has them at hand.
     """
     if earlier is None:
@@ -104,41 +126,91 @@ def build(
     window = wanted.window_tokens or project.window_tokens
     intent = classify(_words(chat), first_in_topic=not earlier, override=wanted.intent)
     in_force = list(Instruction.objects.filter(topic_id=chat.topic_id).in_force())
+    recalled: _Recalled | None = None
     memory: GivenMemory | None = None
-    if project.memory_enabled:
-        if renew or chat.memory_refs is None or chat.degraded:
-            memory = _recall(project, chat, intent=intent, in_force=in_force, earlier=earlier, window=window)
+    if project.memory_enabled and "memory" in wanted.parts:
+        if chat.already_happened:
+            memory = NOTHING_GIVEN
         else:
-            memory = _given_before(chat)
+            recalled = _recall(
+                project, chat, intent=intent, in_force=in_force, earlier=earlier, window=window
+            )
+            memory = recalled.given
     told = working_memory.given(in_force, refs=memory.refs if memory else ())
     shown = tuple(told) if "instructions" in wanted.parts else ()
-    history, history_tokens = _history(
-        earlier if "history" in wanted.parts else (), budget=int(window * settings.CONTEXT_HISTORY_SHARE)
-    )
-    if "memory" not in wanted.parts:
-        memory = None
     spent = {
         "instructions": sum(item.tokens for item in shown),
         "memory": memory.tokens if memory else 0,
         "summary": 0,
         "episodes": 0,
-        "history": history_tokens,
-        "message": chat.message_tokens,
     }
-    return Context(
+    taken = sum(spent.values()) + chat.message_tokens
+    kept, spent["history"] = _fitting(
+        earlier if "history" in wanted.parts else (),
+        budget=min(int(window * settings.CONTEXT_HISTORY_SHARE), window - int(window * _reserve()) - taken),
+    )
+    spent["message"] = chat.message_tokens
+    context = Context(
         memory_enabled=project.memory_enabled,
-        degraded=tuple(chat.degraded),
+        degraded=(recalled.failure,) if recalled and recalled.failure else (),
         intent=intent,
         instructions=shown,
         memory=memory,
-        history=history,
+        history=_lines(kept),
         tokens={"encoding": encoding_name(), "window": window, **spent, "free": window - sum(spent.values())},
     )
+    _record(project, chat, context, recalled, parts=wanted.parts, history=[turn.pk for turn in kept])
+    return context
+
+
+def again(*, project: Project, chat: Chat) -> Context:
+    """What the turn was given last, byte for byte. Recalls nothing and writes nothing.
+
+    A purged block is empty: nothing brings its text back.
+    """
+    told = chat.given or _nothing(project)
+    rules = Instruction.objects.in_bulk(told["instructions"])
+    turns = Chat.objects.in_bulk(told["history"])
+    return Context(
+        memory_enabled=told["memory_enabled"],
+        degraded=tuple(chat.degraded),
+        intent=Intent(Kind(told["intent"]["value"]), told["intent"]["rule"]),
+        instructions=tuple(rules[pk] for pk in told["instructions"] if pk in rules),
+        memory=None if told["refs"] is None else _given_last(chat),
+        history=_lines([turns[pk] for pk in told["history"] if pk in turns]),
+        # MySQL gives the members of a JSON object back in an order of its own.
+        tokens={name: told["tokens"][name] for name in ("encoding", "window", *SPENT, "free")},
+    )
+
+
+def _nothing(project: Project) -> dict[str, Any]:
+    """For a turn whose opening ended between storing it and recalling."""
+    window = project.window_tokens
+    return {
+        "memory_enabled": project.memory_enabled,
+        "intent": {"value": str(Kind.NEW_TASK), "rule": "not_classified"},
+        "instructions": [],
+        "refs": None,
+        "history": [],
+        "tokens": {"encoding": encoding_name(), "window": window, **dict.fromkeys(SPENT, 0), "free": window},
+    }
+
+
+def wanted_before(chat: Chat) -> Wanted:
+    """What the turn was opened with, for a caller that asks for its context again."""
+    if not chat.given:
+        return Wanted()
+    return Wanted(window_tokens=chat.given["tokens"]["window"], parts=tuple(chat.given["parts"]))
 
 
 def _words(chat: Chat) -> str:
     """All that the human said in this turn."""
     return "\n".join([chat.message, *(entry["text"] for entry in chat.further)])
+
+
+def _reserve() -> float:
+    """The share of the window that is left for the answer."""
+    return max(0.0, 1 - settings.CONTEXT_HISTORY_SHARE - settings.CONTEXT_STATIC_SHARE)
 
 
 def _recall(
@@ -149,10 +221,12 @@ def _recall(
     in_force: Sequence[Instruction],
     earlier: Sequence[Chat],
     window: int,
-) -> GivenMemory:
-    """Recall, and write down what the turn was given. Never raises: a turn without memory is better than none."""
+) -> _Recalled:
+    """Never raises: a turn without memory is better than none."""
     query, keep = _query(chat, intent, earlier)
     rules = [] if intent.greeting else [item.content for item in in_force]
+    # Rules and block share what the window has for static text.
+    room = int(window * settings.CONTEXT_STATIC_SHARE) - sum(item.tokens for item in in_force)
     started = time.perf_counter()
     result: RecallResult | None = None
     failure = ""
@@ -163,7 +237,7 @@ def _recall(
             files=() if intent.greeting else tuple(chat.files),
             instructions=tuple(rules),
             area=chat.topic.area,
-            max_tokens=min(project.max_tokens, int(window * settings.CONTEXT_STATIC_SHARE)),
+            max_tokens=max(0, min(project.max_tokens, room)),
             keep=keep,
         )
     except Exception:
@@ -173,30 +247,30 @@ def _recall(
     if result is not None and ms > settings.RECALL_DEADLINE_MS:
         # The index is warm now; the caller was promised an answer by then, not a better one later.
         result, failure = None, RECALL_DEADLINE
-    given = _as_given(result)
-    _record(project, chat, given, result, query=query, intent=intent, ms=ms, failure=failure)
-    return given
+    return _Recalled(given=_as_given(result), result=result, query=query, ms=ms, failure=failure)
 
 
 def _query(chat: Chat, intent: Intent, earlier: Sequence[Chat]) -> tuple[str, tuple[int, ...]]:
     """(what to recall on, ids to keep if they still hold).
 
-    A greeting recalls on nothing, so that only the always tier is given. "Go on" recalls on the last message that
-    had content, and keeps what the turn before was given.
+    A greeting recalls on nothing, so that only the always tier is given. "Go on" recalls on the last message
+    that had content, and keeps what the turn before was given.
     """
     if intent.greeting:
         return "", ()
     words = "\n".join(part for part in (_words(chat), chat.attached) if part)
     if not intent.contentless:
         return words, ()
-    before = next((turn for turn in earlier if not classify(turn.message, first_in_topic=False).contentless), None)
+    before = next(
+        (turn for turn in earlier if not classify(turn.message, first_in_topic=False).contentless), None
+    )
     keep = tuple(earlier[0].memory_refs or ()) if earlier else ()
     return ("\n".join(part for part in (before.message if before else "", words) if part)), keep
 
 
 def _as_given(result: RecallResult | None) -> GivenMemory:
     if result is None or not result.items:
-        return GivenMemory(block="", always="", relevant="", sha256=_sha256(""), refs=(), tokens=0)
+        return NOTHING_GIVEN
     return GivenMemory(
         block=result.block,
         always=result.always,
@@ -207,8 +281,7 @@ def _as_given(result: RecallResult | None) -> GivenMemory:
     )
 
 
-def _given_before(chat: Chat) -> GivenMemory:
-    """What the turn was given, word for word. A purged block is empty: nothing brings its text back."""
+def _given_last(chat: Chat) -> GivenMemory:
     last = Recall.objects.filter(chat=chat).select_related("block").first()
     text = last.block.text if last is not None and last.block is not None else ""
     cut = last.always_length if text and last is not None else 0
@@ -217,8 +290,8 @@ def _given_before(chat: Chat) -> GivenMemory:
         always=text[:cut],
         relevant=text[cut:],
         sha256=_sha256(text),
-        refs=tuple(chat.memory_refs or ()),
-        tokens=(chat.memory_tokens or 0) if text else 0,
+        refs=tuple(chat.given["refs"]),
+        tokens=chat.given["tokens"]["memory"],
     )
 
 
@@ -226,34 +299,60 @@ def _given_before(chat: Chat) -> GivenMemory:
 def _record(
     project: Project,
     chat: Chat,
-    given: GivenMemory,
-    result: RecallResult | None,
+    context: Context,
+    recalled: _Recalled | None,
     *,
-    query: str,
-    intent: Intent,
-    ms: float,
-    failure: str,
+    parts: Sequence[str],
+    history: Sequence[int],
 ) -> None:
+    if recalled is not None:
+        _record_recall(project, chat, recalled, intent=context.intent)
+    memory = context.memory
+    if project.memory_enabled:
+        # Ids that were really given, in order; a later context of the same turn adds to them.
+        chat.memory_refs = list(dict.fromkeys([*(chat.memory_refs or []), *(memory.refs if memory else ())]))
+        chat.memory_tokens = memory.tokens if memory else chat.memory_tokens or 0
+    chat.degraded = list(context.degraded)
+    chat.given = {
+        "memory_enabled": context.memory_enabled,
+        "parts": list(parts),
+        "intent": {"value": str(context.intent.value), "rule": context.intent.rule},
+        "instructions": [item.pk for item in context.instructions],
+        "refs": list(memory.refs) if memory else None,
+        "history": list(history),
+        "tokens": context.tokens,
+    }
+    Chat.objects.filter(pk=chat.pk).update(
+        memory_refs=chat.memory_refs,
+        memory_tokens=chat.memory_tokens,
+        degraded=chat.degraded,
+        given=chat.given,
+        touched_at=timezone.now(),
+    )
+
+
+def _record_recall(project: Project, chat: Chat, recalled: _Recalled, *, intent: Intent) -> None:
+    given, result = recalled.given, recalled.result
     if given.block:
         block = RecallBlock(sha256=given.sha256, project=project, text=given.block)
         RecallBlock.objects.bulk_create([block], ignore_conflicts=True)
     row = Recall.objects.create(
         project=project,
         chat=chat,
-        query=guard.mask(query),
+        query=guard.mask(recalled.query[: 2 * QUERY_KEPT])[:QUERY_KEPT],
         files=list(chat.files),
         intent={"value": str(intent.value), "rule": intent.rule},
         block_id=given.sha256 if given.block else None,
         always_length=len(given.always),
         tokens=given.tokens,
-        ms=round(ms, 3),
+        ms=round(recalled.ms, 3),
         ranker=result.ranker if result else "",
         parameters=result.parameters if result else {},
         omitted_counts=result.omitted_counts if result else {},
         omitted=[item.as_json() for item in result.omitted[:OMITTED_KEPT]] if result else [],
-        error=failure,
+        error=recalled.failure,
     )
-    if result is not None:
+    if result is not None and result.items:
         RecallItem.objects.bulk_create(
             [
                 RecallItem(
@@ -269,33 +368,37 @@ def _record(
                 for item in result.items
             ]
         )
-    # Ids that were really given, in order; a later context of the same turn adds to them.
-    chat.memory_refs = list(dict.fromkeys([*(chat.memory_refs or []), *given.refs]))
-    chat.memory_tokens = given.tokens
-    chat.degraded = [failure] if failure else []
-    Chat.objects.filter(pk=chat.pk).update(
-        memory_refs=chat.memory_refs, memory_tokens=chat.memory_tokens, degraded=chat.degraded
-    )
 
 
-def _history(earlier: Sequence[Chat], *, budget: int) -> tuple[tuple[Line, ...], int]:
+def _fitting(earlier: Sequence[Chat], *, budget: int) -> tuple[list[Chat], int]:
     """The newest turns that fit `budget` tokens whole, oldest first, and their tokens."""
-    lines: list[Line] = []
+    kept: list[Chat] = []
     spent = 0
     for turn in earlier:
         if turn.status not in (Chat.ChatStatus.SUCCEEDED, Chat.ChatStatus.FAILED):
             continue
-        failed = turn.status == Chat.ChatStatus.FAILED
-        cost = turn.message_tokens + (0 if failed else turn.reply_tokens)
+        cost = turn.message_tokens + (turn.reply_tokens if turn.status == Chat.ChatStatus.SUCCEEDED else 0)
         if spent + cost > budget:
             break
         spent += cost
+        kept.append(turn)
+    return kept[::-1], spent
+
+
+def _lines(turns: Sequence[Chat]) -> tuple[Line, ...]:
+    lines: list[Line] = []
+    for turn in turns:
+        failed = turn.status == Chat.ChatStatus.FAILED
+        lines.append(
+            Line(turn=turn.pk, role="user", content=_words(turn), note=FAILED_NOTE if failed else "")
+        )
         if not failed and turn.reply:
             lines.append(Line(turn=turn.pk, role="assistant", content=turn.reply))
-        note = "failed" if failed else ""
-        lines.append(Line(turn=turn.pk, role="user", content=_words(turn), note=note))
-    return tuple(reversed(lines)), spent
+    return tuple(lines)
 
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+NOTHING_GIVEN = GivenMemory(block="", always="", relevant="", sha256=_sha256(""), refs=(), tokens=0)

@@ -57,3 +57,33 @@ class NotATurn(TurnError):
     @property
     def message(self) -> str:
         return _("This is a step inside a turn, not a turn.")
+
+
+class InstructionDismissed(TurnError):
+    """A rule that was taken out of force does not come back."""
+
+    code = "wrong_status"
+
+    @property
+    def message(self) -> str:
+        return _("This rule was dismissed.")
+
+
+class MemoryOff(TurnError):
+    """Nothing is kept while memory is switched off."""
+
+    code = "memory_off"
+
+    @property
+    def message(self) -> str:
+        return _("Memory is switched off for this project.")
+
+
+class NothingToRetry(TurnError):
+    """The run did not fail, or what it could not read was read or deleted since."""
+
+    code = "wrong_status"
+
+    @property
+    def message(self) -> str:
+        return _("Nothing of this run waits to be read again.")

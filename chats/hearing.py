@@ -1,7 +1,7 @@
 """Taking what a human says explicitly: memories, things to forget, and rules for this topic.
 
-Each item is written in a savepoint of its own, so that one that fails takes nothing along; what became of each is
-kept on the turn as ids and codes, and rendered again when the request is repeated.
+Each item is written in a savepoint of its own, so that one that fails takes nothing along; what became of
+each is kept on the turn as ids and codes, and rendered again when the request is repeated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from projects.roles import member_by_reference
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from chats.models import Chat, Instruction
+    from chats.models import Chat
     from memories.explicit import Item, Reading
     from projects.actors import Actor
     from projects.models import Project
@@ -77,6 +77,10 @@ def refusal_message(code: str) -> str:
         "injection_found": _("Not saved: it reads like an order to a future model."),
         "hidden_characters": _("Not saved: it contains invisible characters."),
         "too_long": _("Not saved: a memory has at most 1,000 characters."),
+        "invalid_text": _("Not saved: it holds characters that are no text."),
+        "key_taken": _("Not saved: another memory has this key."),
+        "content_taken": _("Not saved: another memory says this already."),
+        "target_changed": _("Not saved: the memory that it would replace changed meanwhile."),
         "too_many": _("Not saved: at most 20 memories a message."),
         "memory_off": _("Not saved: memory is switched off for this project."),
         "nothing_to_forget": _("Nothing was switched off: no memory says this."),
@@ -127,15 +131,25 @@ def hear(*, chat: Chat, text: str, reading: Reading, by: Actor) -> Heard:
         )
     if not chat.already_happened:
         _signals(chat, text, reading, told, by=author)
-    before = chat.explicit
+    if not any(told.values()):
+        return Heard()
+    before = dict(chat.explicit)
     chat.explicit = {name: [*before.get(name, []), *entries] for name, entries in told.items()}
     chat.save(update_fields=["explicit"])
-    return recollect(chat, told)
+    return recollect(chat, since={name: len(entries) for name, entries in before.items()})
 
 
-def recollect(chat: Chat, told: dict[str, list[Any]] | None = None) -> Heard:
-    """What the turn's messages led to, rendered from what was kept of it. A memory that is gone is None."""
-    told = chat.explicit if told is None else told
+def extent(chat: Chat) -> dict[str, int]:
+    """How much the turn's messages have led to so far: `since` of a later `recollect`."""
+    return {name: len(entries) for name, entries in chat.explicit.items()}
+
+
+def recollect(chat: Chat, *, since: dict[str, int] | None = None) -> Heard:
+    """What the turn's messages led to, rendered from what was kept of it. A memory that is gone is None.
+
+    `since` leaves out what was told before it.
+    """
+    told = {name: entries[(since or {}).get(name, 0) :] for name, entries in chat.explicit.items()}
     if not any(told.values()):
         return Heard()
     wanted = {
@@ -147,10 +161,14 @@ def recollect(chat: Chat, told: dict[str, list[Any]] | None = None) -> Heard:
     rows = Memory.objects.of(chat.project).in_bulk(wanted) if wanted else {}
     return Heard(
         remembered=tuple(
-            HeardItem(outcome=entry["outcome"], memory=rows.get(entry["memory"]), other=rows.get(entry["other"]))
+            HeardItem(
+                outcome=entry["outcome"], memory=rows.get(entry["memory"]), other=rows.get(entry["other"])
+            )
             for entry in told.get("remembered", [])
         ),
-        refused=tuple(HeardRefusal(text=entry["text"], code=entry["code"]) for entry in told.get("refused", [])),
+        refused=tuple(
+            HeardRefusal(text=entry["text"], code=entry["code"]) for entry in told.get("refused", [])
+        ),
         forgotten=tuple(
             Forgotten(
                 memory=rows.get(entry["memory"]),
@@ -173,24 +191,25 @@ def _remember(chat: Chat, item: Item, *, by: Actor) -> store.Remembered:
         topic_id=chat.topic_id,
         chat_id=chat.pk,
     )
-    with transaction.atomic():
-        return store.remember(
-            project=chat.project,
-            draft=draft,
-            by=by,
-            key_given=item.key_given,
-            announces_change=item.changes,
-            only_propose=chat.already_happened,
-        )
+    try:
+        with transaction.atomic():
+            return store.remember(
+                project=chat.project,
+                draft=draft,
+                by=by,
+                key_given=item.key_given,
+                announces_change=item.changes,
+                only_propose=chat.already_happened,
+            )
+    except store.StoreError as error:
+        # The turn must open, and its other memories be kept.
+        return store.Remembered(outcome=Outcome.REFUSED, code=error.code, text=item.content[:200])
 
 
 def _signals(chat: Chat, text: str, reading: Reading, told: dict[str, list[Any]], *, by: Actor) -> None:
+    """In this order a message can take a rule back, give another, and confirm what it just gave."""
     if "dismiss" in reading.signals:
         instructions.dismiss_latest(topic=chat.topic, by=by)
-    if "confirm" in reading.signals and chat.project.memory_enabled:
-        remembered = instructions.promote_latest(topic=chat.topic, by=by)
-        if remembered is not None:
-            _tell(told, remembered)
     for finding in instructions.take(topic=chat.topic, chat=chat, reading=reading):
         told["refused"].append(
             {
@@ -198,11 +217,15 @@ def _signals(chat: Chat, text: str, reading: Reading, told: dict[str, list[Any]]
                 "code": store.GuardRefused.CODES[finding.kind],
             }
         )
+    if "confirm" in reading.signals and chat.project.memory_enabled:
+        remembered = instructions.promote_latest(topic=chat.topic, by=by)
+        if remembered is not None:
+            _tell(told, remembered)
 
 
 def _tell(told: dict[str, list[Any]], remembered: store.Remembered) -> None:
     if remembered.outcome is Outcome.REFUSED:
-        told["refused"].append({"text": remembered.text, "code": remembered.code})
+        told["refused"].append({"text": guard.mask(remembered.text), "code": remembered.code})
         return
     told["remembered"].append(
         {

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from chats.errors import InstructionDismissed
 from chats.models import Instruction
 from memories import explicit, guard, store
 from memories.dedupe import Relation, compare, one_value_changed
-from memories.models import Memory
+from memories.models import Memory, Source
 from memories.tokens import count
 from projects import audit
 from projects.transactions import atomic_retry
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from chats.models import Chat, Topic
     from memories.explicit import Reading
     from projects.actors import Actor
+    from projects.models import Project
 
 MAX_INSTRUCTIONS = 8
 MAX_TOKENS = 600
@@ -66,7 +68,8 @@ def given(instructions: Sequence[Instruction], *, refs: Iterable[int]) -> list[I
 @atomic_retry
 def dismiss(*, instruction: Instruction, by: Actor, reason: str = "") -> Instruction:
     """Take a rule out of force in its topic. Once dismissed it stays so."""
-    if Instruction.objects.filter(pk=instruction.pk).exclude(state=State.DISMISSED).update(state=State.DISMISSED):
+    in_force = Instruction.objects.filter(pk=instruction.pk).in_force()
+    if in_force.update(state=State.DISMISSED):
         _record("instruction.dismiss", instruction, by=by, reason=reason)
     instruction.state = State.DISMISSED
     return instruction
@@ -76,35 +79,43 @@ def dismiss(*, instruction: Instruction, by: Actor, reason: str = "") -> Instruc
 def dismiss_latest(*, topic: Topic, by: Actor) -> Instruction | None:
     """"取消刚才的规则": the newest rule of the topic goes."""
     latest = Instruction.objects.filter(topic=topic).in_force().last()
-    return dismiss(instruction=latest, by=by) if latest else None
+    if latest is None:
+        return None
+    latest.topic = topic
+    return dismiss(instruction=latest, by=by)
 
 
 @atomic_retry
 def promote(*, instruction: Instruction, by: Actor) -> store.Remembered:
-    """Make the rule a memory of the project at once, with a person's authority.
+    """Make the rule a memory of the project at once, with a person's authority; what an agent promotes waits.
 
-    The Instruction stays in the context until that memory is active and in the turn's block.
+    The Instruction stays in the context until that memory is active and in the turn's block. Raises
+    InstructionDismissed.
     """
+    project = instruction.topic.project
+    store.lock(project)
+    instruction.refresh_from_db(fields=["state", "memory"])
+    if instruction.state == State.DISMISSED:
+        raise InstructionDismissed
     item = explicit.as_item(instruction.content)
     chat = instruction.chat
-    remembered = store.remember(
-        project=instruction.topic.project,
-        draft=store.Draft(
-            type=item.type,
-            key=item.key,
-            content=item.content,
-            always=item.always,
-            area=instruction.topic.area,
-            evidence=(
-                store.Evidence(quote=instruction.content, role="user", chat_id=chat.pk, said_at=chat.sent_at),
-            ),
-            said_at=chat.sent_at,
-            topic_id=instruction.topic_id,
-            chat_id=chat.pk,
+    draft = store.Draft(
+        type=item.type,
+        key=item.key,
+        content=item.content,
+        always=item.always,
+        area=instruction.topic.area,
+        evidence=(
+            store.Evidence(quote=instruction.content, role="user", chat_id=chat.pk, said_at=chat.sent_at),
         ),
-        by=by,
-        announces_change=item.changes,
+        said_at=chat.sent_at,
+        topic_id=instruction.topic_id,
+        chat_id=chat.pk,
     )
+    if by.is_person:
+        remembered = store.remember(project=project, draft=draft, by=by, announces_change=item.changes)
+    else:
+        remembered = _propose(project, draft, by=by)
     if remembered.memory is not None:
         link(instruction, remembered.memory)
         _record("instruction.promote", instruction, by=by)
@@ -136,6 +147,14 @@ def _end(instructions: Iterable[Instruction]) -> None:
     for instruction in instructions:
         instruction.state = State.DISMISSED
         instruction.save(update_fields=["state"])
+
+
+def _propose(project: Project, draft: store.Draft, *, by: Actor) -> store.Remembered:
+    try:
+        memory = store.propose(project=project, draft=draft, source=Source.AGENT, by=by)
+    except store.ContentTaken as taken:
+        return store.Remembered(outcome=store.Outcome.ALREADY_KNOWN, memory=taken.memory)
+    return store.Remembered(outcome=store.Outcome.NEEDS_CONFIRMATION, memory=memory)
 
 
 def _same_subject(old: str, new: str) -> bool:

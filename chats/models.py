@@ -121,6 +121,8 @@ class Chat(models.Model):
     memory_refs = models.JSONField(_("memories given"), null=True)
     memory_tokens = models.PositiveIntegerField(_("tokens given"), null=True)
     degraded = models.JSONField(_("degraded"), default=list)
+    # What the last context was made of, as ids and numbers: it can be given again byte for byte and explained.
+    given = models.JSONField(_("given"), default=dict, editable=False)
     # Reported after the fact: what it yields is proposed.
     already_happened = models.BooleanField(default=False, editable=False)
     # What the explicit channel made of the message, as ids and codes: a repeated request renders it again.

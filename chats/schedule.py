@@ -129,6 +129,16 @@ def release_failed(claim: Claim) -> None:
     topic.save(update_fields=_DISTIL_FIELDS)
 
 
+def state_of(topic: Topic, *, memory_enabled: bool, now: datetime) -> tuple[str, datetime | None]:
+    """(off, running, pending or idle; from when on a worker may take it). Pending says that more is due."""
+    if not memory_enabled:
+        return "off", None
+    if topic.distil_pending and topic.distil_due_at is not None:
+        return "pending", max(topic.distil_due_at, topic.distil_retry_at or topic.distil_due_at)
+    is_held = topic.distil_lease_until is not None and topic.distil_lease_until > now
+    return ("running" if is_held else "idle"), None
+
+
 def due_topics(*, now: datetime, limit: int) -> Iterable[int]:
     """Ids of claimable topics, longest due first."""
     return Topic.objects.claimable(now).order_by("distil_due_at").values_list("pk", flat=True)[:limit]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from chats import instructions, schedule
+from chats.errors import NothingToRetry
 from chats.models import Chat, Topic
 from memories import guard, store
 from memories.models import Candidate, Extraction
@@ -24,7 +25,7 @@ EDITABLE = ("title", "area")
 
 @atomic_retry
 def complete_topic(*, project: Project, topic_id: int, by: Actor) -> Topic:
-    """The conversation is over: distil what waits now, end its Instructions. Completing twice changes nothing.
+    """The conversation is over: distil what waits now, end its Instructions. Twice changes nothing more.
 
     A later turn opens the topic again.
     """
@@ -66,7 +67,7 @@ def edit_topic(*, project: Project, topic_id: int, changes: Mapping[str, Any], b
 
 @atomic_retry
 def delete_topic(*, project: Project, topic_id: int, by: Actor, reason: str = "") -> None:
-    """Remove a topic with its turns. Its memories stay, without source and quotes; its runs keep their counts.
+    """Remove a topic with its turns. Its memories stay, without source and quotes; its runs keep the counts.
 
     A run under way finds its lease gone and stores nothing.
     """
@@ -87,3 +88,22 @@ def delete_topic(*, project: Project, topic_id: int, by: Actor, reason: str = ""
         reason=guard.mask(reason),
         counts={"chats": len(chats)},
     )
+
+
+@atomic_retry
+def retry(*, project: Project, extraction: Extraction, by: Actor) -> Topic:
+    """Read again, at once and whatever the back-off, what a failed run could not. Raises NothingToRetry."""
+    topic = Topic.objects.select_for_update().filter(pk=extraction.topic_id, project=project).first()
+    if (
+        topic is None
+        or extraction.status != Extraction.RunStatus.FAILED
+        or not project.memory_enabled
+        or not schedule.waiting_turns(topic.pk)
+    ):
+        raise NothingToRetry
+    schedule.make_due(topic, now=timezone.now(), trigger=schedule.Trigger.RETRY, at_once=True)
+    topic.save(update_fields=[*schedule.FIELDS, "distil_retry_at"])
+    audit.record(
+        "extraction.retry", by=by, project=project, target_type="extraction", target_id=extraction.pk
+    )
+    return topic

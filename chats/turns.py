@@ -10,17 +10,18 @@ from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
 
-from chats import schedule, hearing
-from chats.context import Context, Wanted, build
+from chats import context, hearing, schedule
+from chats.context import Context, Wanted
 from chats.errors import NotATurn, RefReused, TurnAlreadyFinished
 from chats.hearing import Heard
 from chats.models import Chat, Topic
-from memories import explicit, guard
+from chats.steps import put_step, stored_text
+from memories import explicit, guard, store
 from memories.tokens import count
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from projects.actors import Actor
     from projects.models import Project
@@ -49,6 +50,13 @@ class TurnRequest:
     wanted: Wanted = field(default_factory=Wanted)
     status: str = ChatStatus.RUNNING
     reply: str = ""
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """The short texts that are shown in lists and prompts, by their place in the request."""
+        yield "topic/title", self.topic_title
+        yield "topic/area", self.topic_area
+        yield "author/name", self.author_name
+        yield "agent", self.agent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,63 +92,99 @@ class FinishedTurn:
 def open_turn(*, project: Project, request: TurnRequest, by: Actor) -> OpenedTurn:
     """Store a turn, take what its human says explicitly, and give it its context.
 
-    Idempotent on (topic ref, ref): the same request again gets the same turn, rendered from what was stored. What
-    the human said is committed before recall runs, so it is kept whatever happens afterwards; a repeated request
-    recalls then. Raises RefReused when the ref belongs to another message.
+    Idempotent on (topic ref, ref): the same request again gets the same turn, rendered from what was stored.
+    What the human said is committed before recall runs, so it is kept whatever happens afterwards; a repeated
+    request recalls where the first one could not, and one that tells the ending ends the turn. Raises RefReused
+    when the ref belongs to another message, TurnAlreadyFinished when the turn ended otherwise, GuardRefused for
+    a title, area or name that must not be kept.
     """
+    store.guard_texts(request.names())
     try:
         stored = _store(project=project, request=request, by=by)
     except IntegrityError:
         # Another request with the same ref, or for the same new topic, was quicker: read what it wrote.
+        if (step := _step_with_ref(project, request)) is not None:
+            raise RefReused(step) from None
         stored = _store(project=project, request=request, by=by)
-    context = build(project=project, chat=stored.chat, wanted=request.wanted, earlier=stored.earlier)
+    chat = stored.chat
+    if stored.repeated and request.status != ChatStatus.RUNNING:
+        # The opening arrived, but its answer did not: now the caller reports the turn as a whole.
+        ending = FinishRequest(status=request.status, reply=request.reply)
+        finish_turn(project=project, chat=chat, request=ending, by=by)
+    is_running = chat.status == ChatStatus.RUNNING
+    if not stored.repeated or (is_running and (chat.degraded or not chat.given)):
+        given = context.build(project=project, chat=chat, wanted=request.wanted, earlier=stored.earlier)
+    else:
+        given = context.again(project=project, chat=chat)
     return OpenedTurn(
-        chat=stored.chat,
+        chat=chat,
         repeated=stored.repeated,
         topic_created=stored.topic_created,
         heard=stored.heard,
-        context=context,
+        context=given,
     )
 
 
+@atomic_retry
 def hear_further(
-    *, project: Project, chat: Chat, message: str, sent_at: datetime, files: Sequence[str], wanted: Wanted, by: Actor
-) -> tuple[Heard, Context]:
-    """A further message of the turn's human, taken like the first one, and the context as it is now.
+    *,
+    project: Project,
+    chat: Chat,
+    message: str,
+    by: Actor,
+    sent_at: datetime | None = None,
+    files: Sequence[str] = (),
+) -> Heard:
+    """Take a further message of a running turn's human like the first one; `chat` is brought up to date.
 
-    An empty message only asks for the context again. Raises TurnAlreadyFinished, NotATurn.
+    Raises TurnAlreadyFinished, NotATurn.
     """
     if chat.parent_id is not None:
         raise NotATurn
-    heard = _hear_further(project=project, chat=chat, message=message, sent_at=sent_at, files=files, by=by)
-    return heard, build(project=project, chat=chat, wanted=wanted, renew=True)
+    reading = explicit.read(message) if chat.origin == Chat.Origin.HUMAN else NOTHING_READ
+    if hearing.may_write_memories(reading):
+        hearing.lock_project(project)
+    topic = Topic.objects.select_for_update().get(pk=chat.topic_id)
+    topic.project = project
+    chat.refresh_from_db()
+    chat.project, chat.topic = project, topic
+    if chat.status != ChatStatus.RUNNING:
+        raise TurnAlreadyFinished(chat)
+    now = timezone.now()
+    kept = stored_text(project, message)
+    chat.further = [*chat.further, {"text": kept, "sent_at": _not_after(sent_at or now, now).isoformat()}]
+    chat.files = list(dict.fromkeys([*chat.files, *files]))
+    chat.message_tokens += count(kept)
+    chat.touched_at = now
+    if hearing.says_something(reading) and chat.author_user_id is None:
+        chat.author_user = hearing.member(project, chat.author_ref)
+    chat.save(update_fields=["further", "files", "message_tokens", "touched_at", "author_user"])
+    return hearing.hear(chat=chat, text=message, reading=reading, by=by)
 
 
-@atomic_retry
-def add_step(*, chat: Chat, agent: str, message: str, reply: str, status: str, ref: str | None = None) -> Chat:
-    """A step of another agent. It gets the turn's context, recalls nothing and is read for nothing."""
+def renew_context(*, project: Project, chat: Chat, wanted: Wanted) -> Context:
+    """The context of a running turn as it is now. Raises TurnAlreadyFinished, NotATurn."""
     if chat.parent_id is not None:
         raise NotATurn
-    Topic.objects.select_for_update().get(pk=chat.topic_id)
-    if ref and (step := Chat.objects.filter(topic_id=chat.topic_id, ref=ref).first()):
-        if step.parent_id != chat.pk or step.message != message:
-            raise RefReused(step)
-        return step
-    return _create_step(chat, agent=agent, message=message, reply=reply, status=status, ref=ref)
+    if chat.status != ChatStatus.RUNNING:
+        raise TurnAlreadyFinished(chat)
+    return context.build(project=project, chat=chat, wanted=wanted)
 
 
 @atomic_retry
 def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Actor) -> FinishedTurn:
     """End a running turn, once. The same ending again is `repeated`; another raises TurnAlreadyFinished.
 
-    A turn that was given up as abandoned may be ended properly once. Only a succeeded turn is distilled; that it
-    is due is written in the same transaction, and a worker is told after the commit.
+    A turn that was given up as abandoned may be ended properly once. Only a succeeded turn is distilled; that
+    it is due is written in the same transaction, and a worker is told after the commit.
     """
     if chat.parent_id is not None:
         raise NotATurn
     now = timezone.now()
     topic = Topic.objects.select_for_update().get(pk=chat.topic_id)
-    reply = guard.mask(request.reply) if project.mask_chats else request.reply
+    topic.project = project
+    chat.refresh_from_db(fields=["files"])
+    reply = stored_text(project, request.reply)
     updated = (
         Chat.objects.filter(pk=chat.pk)
         .endable(ABANDONED)
@@ -160,13 +204,13 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
         )
     )
     chat.refresh_from_db()
-    chat.topic = topic
+    chat.project, chat.topic = project, topic
     if updated != 1:
         if chat.status == request.status and chat.reply == reply:
             return FinishedTurn(chat=chat, repeated=True)
         raise TurnAlreadyFinished(chat)
     for step in request.steps:
-        _create_step(chat, **step)
+        put_step(project, chat, **step)
     if chat.status == ChatStatus.SUCCEEDED and chat.distil_outcome is None:
         schedule.make_due(topic, now=now, trigger=_trigger(chat))
     topic.updated_at = now
@@ -175,10 +219,10 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
 
 
 def give_up_abandoned(*, now: datetime) -> int:
-    """Cancel running turns that nobody touched for TURN_ABANDONED_AFTER_S. A late finish may still replace that."""
+    """Cancel running turns that nobody touched for TURN_ABANDONED_AFTER_S. A late finish may replace that."""
     before = now - timedelta(seconds=settings.TURN_ABANDONED_AFTER_S)
-    return (
-        Chat.objects.abandoned(before).update(status=ChatStatus.CANCELLED, error=ABANDONED, finished_at=now)
+    return Chat.objects.abandoned(before).update(
+        status=ChatStatus.CANCELLED, error=ABANDONED, finished_at=now
     )
 
 
@@ -195,7 +239,8 @@ class _Stored:
 def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
     """Everything of an opening that must be kept, in one transaction. Locks: project, then topic."""
     now = timezone.now()
-    message = guard.mask(request.message) if project.mask_chats else request.message
+    message, reply = stored_text(project, request.message), stored_text(project, request.reply)
+    sent_at = _not_after(request.sent_at, now)
     is_human = request.origin == Chat.Origin.HUMAN
     reading = explicit.read(request.message) if is_human else NOTHING_READ
     if hearing.may_write_memories(reading):
@@ -203,14 +248,19 @@ def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
     topic, created = Topic.objects.select_for_update().get_or_create(
         project=project,
         ref=request.topic_ref,
-        defaults={"title": request.topic_title, "area": request.topic_area, "created_at": now, "updated_at": now},
+        defaults={
+            "title": request.topic_title,
+            "area": request.topic_area,
+            "created_at": now,
+            "updated_at": now,
+        },
     )
     topic.project = project
     earlier = [] if created else list(_earlier(topic))
     if (repeated := _find(topic, request.ref, earlier)) is not None:
         if repeated.message != message:
             raise RefReused(repeated)
-        repeated.topic = topic
+        repeated.project, repeated.topic = project, topic
         return _Stored(
             chat=repeated,
             repeated=True,
@@ -230,13 +280,13 @@ def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
         agent=request.agent,
         status=request.status,
         message=message,
-        attached=request.attached,
-        files=list(request.files),
-        reply=request.reply,
+        attached=stored_text(project, request.attached),
+        files=list(dict.fromkeys(request.files)),
+        reply=reply,
         message_tokens=count(message),
-        reply_tokens=count(request.reply) if request.reply else 0,
-        sent_at=request.sent_at,
-        sent_offset=_offset(request.sent_at),
+        reply_tokens=count(reply),
+        sent_at=sent_at,
+        sent_offset=_offset(sent_at),
         started_at=now,
         touched_at=now,
         finished_at=now if is_over else None,
@@ -254,6 +304,9 @@ def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
     if request.topic_title and topic.title != request.topic_title:
         topic.title = request.topic_title
         changed.append("title")
+    if request.topic_area and topic.area != request.topic_area:
+        topic.area = request.topic_area
+        changed.append("area")
     if is_over and request.status == ChatStatus.SUCCEEDED and chat.distil_outcome is None:
         schedule.make_due(topic, now=now, trigger=_trigger(chat))
         changed += schedule.FIELDS
@@ -261,32 +314,6 @@ def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
         topic.save(update_fields=changed)
     heard = hearing.hear(chat=chat, text=request.message, reading=reading, by=by)
     return _Stored(chat=chat, repeated=False, topic_created=created, heard=heard, earlier=earlier)
-
-
-@atomic_retry
-def _hear_further(
-    *, project: Project, chat: Chat, message: str, sent_at: datetime, files: Sequence[str], by: Actor
-) -> Heard:
-    if not message:
-        return Heard()
-    reading = explicit.read(message)
-    if hearing.may_write_memories(reading):
-        hearing.lock_project(project)
-    topic = Topic.objects.select_for_update().get(pk=chat.topic_id)
-    topic.project = project
-    chat.refresh_from_db()
-    chat.project, chat.topic = project, topic
-    if chat.status != ChatStatus.RUNNING:
-        raise TurnAlreadyFinished(chat)
-    kept = guard.mask(message) if project.mask_chats else message
-    chat.further = [*chat.further, {"text": kept, "sent_at": sent_at.isoformat()}]
-    chat.files = list(dict.fromkeys([*chat.files, *files]))
-    chat.message_tokens += count(kept)
-    chat.touched_at = timezone.now()
-    if hearing.says_something(reading) and chat.author_user_id is None:
-        chat.author_user = hearing.member(project, chat.author_ref)
-    chat.save(update_fields=["further", "files", "message_tokens", "touched_at", "author_user"])
-    return hearing.hear(chat=chat, text=message, reading=reading, by=by)
 
 
 def _earlier(topic: Topic) -> Any:
@@ -308,28 +335,15 @@ def _find(topic: Topic, ref: str, earlier: list[Chat]) -> Chat | None:
     return Chat.objects.filter(topic=topic, ref=ref).first()
 
 
-def _create_step(
-    chat: Chat, *, agent: str = "", message: str = "", reply: str = "", status: str, ref: str | None = None
-) -> Chat:
-    now = timezone.now()
-    return Chat.objects.create(
-        project_id=chat.project_id,
-        topic_id=chat.topic_id,
-        parent=chat,
-        position=chat.steps.count() + 1,
-        ref=ref or None,
-        origin=Chat.Origin.MACHINE,
-        agent=agent,
-        status=status,
-        message=message,
-        reply=reply,
-        message_tokens=count(message),
-        reply_tokens=count(reply),
-        memory_refs=chat.memory_refs,
-        memory_tokens=chat.memory_tokens,
-        distil_outcome=Chat.DistilOutcome.MACHINE,
-        finished_at=None if status == ChatStatus.RUNNING else now,
-    )
+def _step_with_ref(project: Project, request: TurnRequest) -> Chat | None:
+    return Chat.objects.filter(
+        topic__project=project, topic__ref=request.topic_ref, ref=request.ref, parent__isnull=False
+    ).first()
+
+
+def _not_after(moment: datetime, now: datetime) -> datetime:
+    """`moment`, but not in the future: a caller's clock must not make words newer than those to come."""
+    return moment if moment <= now else now.astimezone(moment.tzinfo)
 
 
 def _outcome_at_finish(project: Project, chat: Chat, status: str) -> str | None:

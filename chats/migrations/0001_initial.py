@@ -87,6 +87,7 @@ class Migration(migrations.Migration):
                 ('memory_refs', models.JSONField(null=True, verbose_name='memories given')),
                 ('memory_tokens', models.PositiveIntegerField(null=True, verbose_name='tokens given')),
                 ('degraded', models.JSONField(default=list, verbose_name='degraded')),
+                ('given', models.JSONField(default=dict, editable=False, verbose_name='given')),
                 ('already_happened', models.BooleanField(default=False, editable=False)),
                 ('explicit', models.JSONField(default=dict, editable=False)),
                 ('distil_outcome', models.CharField(choices=[('read', 'read, something kept'), ('nothing', 'read, nothing worth keeping'), ('machine', 'not read: said by a machine'), ('memory_off', 'not read: memory was off'), ('failed', 'could not be read')], max_length=10, null=True, verbose_name='distilling')),

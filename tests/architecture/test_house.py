@@ -22,7 +22,7 @@ DOORS = {
     "Project": ("projects/store.py", "memories/store/writing.py"),
     "Instruction": ("chats/instructions.py", "chats/distil.py"),
     "Topic": ("chats/turns.py", "chats/topics.py", "chats/schedule.py"),
-    "Chat": ("chats/turns.py", "chats/context.py", "chats/distil.py"),
+    "Chat": ("chats/turns.py", "chats/steps.py", "chats/context.py", "chats/distil.py"),
     "Extraction": (
         "chats/distil.py",
         "chats/schedule.py",
