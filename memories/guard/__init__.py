@@ -1,0 +1,44 @@
+"""The guard: what must not be kept. Pure functions from a text to findings; every write passes here."""
+
+import re
+from typing import Final
+
+from memories.guard import hidden, injection, secrets
+from memories.guard.findings import Certainty, Finding, Kind, ordered, worst
+from memories.guard.views import readings
+
+__all__ = ["GUARD_VERSION", "Certainty", "Finding", "Kind", "inspect", "mask", "worst"]
+
+# Raised with every change of what the rules find, so that stored verdicts can be renewed.
+GUARD_VERSION: Final = 1
+
+_SHOWN: Final = 2
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f\U000e0000-\U000e01ef]"
+)
+
+
+def inspect(text: str) -> list[Finding]:
+    """Everything in `text` that must not be stored as it stands, by position; empty for an ordinary text."""
+    if not text:
+        return []
+    views = readings(text)
+    found = [finding for view in views for finding in secrets.find(view)]
+    found.extend(injection.find(views))
+    found.extend(hidden.find(text))
+    return ordered(found)
+
+
+def mask(text: str) -> str:
+    """`text` with every secret shown as its first two characters and `***`, wherever its value recurs."""
+    views = readings(text) if text else []
+    found = ordered([finding for view in views for finding in secrets.find(view)])
+    if not found:
+        return text
+    values = sorted({text[one.start : one.end] for one in found}, key=len, reverse=True)
+    anywhere = re.compile("|".join(map(re.escape, values)))
+    return anywhere.sub(_shorten, text)
+
+
+def _shorten(match: re.Match[str]) -> str:
+    return _INVISIBLE.sub("", match[0])[:_SHOWN] + "***"
