@@ -12,6 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
+from config import admin
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 env = environ.Env()
@@ -23,7 +25,7 @@ DATA_DIR.mkdir(parents=True, exist_ok=True)
 
 
 def _secret_key() -> str:
-    """The key from the environment, else one made once and kept beside the data, readable by its owner only."""
+    """The key from the environment, else one made once and kept beside the data for its owner alone."""
     if key := env.str("SECRET_KEY", default=""):
         return key
     path = DATA_DIR / "secret_key"
@@ -51,7 +53,9 @@ HTTPS = env.bool("HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
+)
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
@@ -108,7 +112,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'db.sqlite3'}")}
 _options = DATABASES["default"].setdefault("OPTIONS", {})
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # IMMEDIATE takes the write lock at the start: a transaction that reads and then writes never fails half-way.
+    # IMMEDIATE takes the write lock at the start: no transaction that reads and then writes fails half-way.
     _options |= {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
@@ -129,6 +133,10 @@ else:
     }
     DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+# --- Admin -----------------------------------------------------------------------------------------------
+
+UNFOLD = admin.UNFOLD
 
 # --- People ------------------------------------------------------------------------------------------------
 
@@ -268,6 +276,23 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "projects.http.schema.add_conventions",
+    ],
+    # Names for choices that stand in several bodies, or share a member's name with others.
+    "ENUM_NAME_OVERRIDES": {
+        "TurnStatusEnum": "chats.models.Chat.ChatStatus",
+        "TurnEndingEnum": "chats.api.bodies.ENDINGS",
+        "TopicStatusEnum": "chats.models.Topic.TopicStatus",
+        "InstructionKindEnum": "chats.models.Instruction.Kind",
+        "InstructionStateEnum": "chats.models.Instruction.State",
+        "IntentEnum": "chats.api.bodies.INTENTS",
+        "DistilStateEnum": "chats.api.answers.DISTIL_STATES",
+        "RememberedOutcomeEnum": "chats.api.answers.REMEMBERED_OUTCOMES",
+        "MemoryStatusEnum": "memories.models.Status",
+        "RunStatusEnum": "memories.models.Extraction.RunStatus",
+    },
 }
 
 # --- Logging -----------------------------------------------------------------------------------------------

@@ -1,0 +1,104 @@
+"""How the admin is put together: its menu and its colours, from the same tokens as the web pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+# Granite and tarn, as in the style sheets: 50 is the lightest.
+COLOURS = {
+    "base": {
+        "50": "#f2f4f1",
+        "100": "#e9ece8",
+        "200": "#d6dbd5",
+        "300": "#bfc9c3",
+        "400": "#9faba4",
+        "500": "#77827b",
+        "600": "#56615b",
+        "700": "#323b37",
+        "800": "#232a27",
+        "900": "#191e1c",
+        "950": "#111513",
+    },
+    "primary": {
+        "50": "#eef6f9",
+        "100": "#deedf2",
+        "200": "#bedbe5",
+        "300": "#a9dbeb",
+        "400": "#82c7de",
+        "500": "#2f86a3",
+        "600": "#135d77",
+        "700": "#0f506a",
+        "800": "#0c4559",
+        "900": "#16343f",
+        "950": "#06212b",
+    },
+    "font": {
+        "subtle-light": "var(--color-base-600)",
+        "subtle-dark": "var(--color-base-400)",
+        "default-light": "var(--color-base-700)",
+        "default-dark": "var(--color-base-200)",
+        "important-light": "var(--color-base-900)",
+        "important-dark": "var(--color-base-50)",
+    },
+}
+
+
+def _page(title: Any, icon: str, model: str, app: str, query: str = "") -> dict[str, Any]:
+    url = reverse_lazy(f"admin:{app}_{model}_changelist")
+    return {
+        "title": title,
+        "icon": icon,
+        "link": (lambda request: f"{url}{query}") if query else url,
+        "permission": lambda request: request.user.has_perm(f"{app}.view_{model}"),
+    }
+
+
+# Each entry is there only for those who may see what it leads to.
+NAVIGATION = [
+    {
+        "title": _("What is kept"),
+        "separator": True,
+        "items": [
+            _page(_("Memories"), "landscape", "memory", "memories"),
+            _page(_("Reviews"), "rule", "memory", "memories", "?status__exact=proposed"),
+            _page(_("Extractions"), "filter_alt", "extraction", "memories"),
+            _page(_("Candidates"), "fact_check", "candidate", "memories"),
+            _page(_("Recalls"), "manage_search", "recall", "memories"),
+            _page(_("Tombstones"), "delete_history", "tombstone", "memories"),
+        ],
+    },
+    {
+        "title": _("What was said"),
+        "separator": True,
+        "items": [
+            _page(_("Topics"), "forum", "topic", "chats"),
+            _page(_("Turns"), "chat", "chat", "chats"),
+            _page(_("Instructions"), "assignment", "instruction", "chats"),
+        ],
+    },
+    {
+        "title": _("Who"),
+        "separator": True,
+        "items": [
+            _page(_("Projects"), "workspaces", "project", "projects"),
+            _page(_("API keys"), "key", "apikey", "projects"),
+            _page(_("Audit"), "history_edu", "auditevent", "projects"),
+            _page(_("Users"), "person", "user", "auth"),
+            _page(_("Groups"), "group", "group", "auth"),
+        ],
+    },
+]
+UNFOLD = {
+    "SITE_TITLE": "Cairn",
+    "SITE_HEADER": "Cairn",
+    "SITE_SUBHEADER": _("Project memory for agents"),
+    "SITE_SYMBOL": "landscape",
+    "SHOW_LANGUAGES": True,
+    "SHOW_HISTORY": False,
+    "SHOW_BACK_BUTTON": True,
+    "COLORS": COLOURS,
+    "SIDEBAR": {"show_search": True, "show_all_applications": False, "navigation": NAVIGATION},
+}
