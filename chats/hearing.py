@@ -140,16 +140,21 @@ def hear(*, chat: Chat, text: str, reading: Reading, by: Actor) -> Heard:
 
 
 def extent(chat: Chat) -> dict[str, int]:
-    """How much the turn's messages have led to so far: `since` of a later `recollect`."""
+    """How much the turn's messages have led to so far: `since` or `until` of a later `recollect`."""
     return {name: len(entries) for name, entries in chat.explicit.items()}
 
 
-def recollect(chat: Chat, *, since: dict[str, int] | None = None) -> Heard:
+def recollect(
+    chat: Chat, *, since: dict[str, int] | None = None, until: dict[str, int] | None = None
+) -> Heard:
     """What the turn's messages led to, rendered from what was kept of it. A memory that is gone is None.
 
-    `since` leaves out what was told before it.
+    `since` and `until` leave out what was told before and after them.
     """
-    told = {name: entries[(since or {}).get(name, 0) :] for name, entries in chat.explicit.items()}
+    told = {
+        name: entries[(since or {}).get(name, 0) : (until or {}).get(name)]
+        for name, entries in chat.explicit.items()
+    }
     if not any(told.values()):
         return Heard()
     wanted = {

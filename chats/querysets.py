@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce, Left
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -13,9 +14,29 @@ if TYPE_CHECKING:
     from projects.models import Project
 
 
+EXCERPT = 300
+
+
 class TopicQuerySet(models.QuerySet):  # type: ignore[type-arg]
     def of(self, project: Project) -> Self:
         return self.filter(project=project)
+
+    def matching(self, *, q: str = "", status: str = "") -> Self:
+        """Every word of `q` in title, area or ref."""
+        found = self
+        for word in q.split():
+            found = found.filter(Q(title__icontains=word) | Q(area__icontains=word) | Q(ref__icontains=word))
+        return found.filter(status=status) if status else found
+
+    def with_turn_count(self) -> Self:
+        turns = (
+            self.model.chats.rel.related_model.objects.filter(topic=OuterRef("pk"), parent=None)
+            .order_by()
+            .values("topic")
+            .annotate(n=Count("pk"))
+            .values("n")
+        )
+        return self.annotate(turn_count=Coalesce(Subquery(turns, output_field=IntegerField()), 0))
 
     def claimable(self, now: datetime) -> Self:
         """Topics whose distilling may start at `now`: the one definition for claim, task and sweep.
@@ -49,8 +70,37 @@ class ChatQuerySet(models.QuerySet):  # type: ignore[type-arg]
         """Turns that may still be given an ending: running ones, and those that were only given up."""
         return self.filter(Q(status="running") | Q(status="cancelled", error=abandoned))
 
-    def with_total_tokens(self) -> Self:
-        return self.annotate(total_tokens=F("message_tokens") + F("reply_tokens"))
+    def matching(
+        self,
+        *,
+        q: str = "",
+        author: str = "",
+        memory: int | None = None,
+        topic: int | None = None,
+        since: datetime | None = None,
+    ) -> Self:
+        """Every word of `q` in message or reply; `author` by ref or name; turns that were given `memory`."""
+        found = self
+        for word in q.split():
+            found = found.filter(Q(message__icontains=word) | Q(reply__icontains=word))
+        if author:
+            found = found.filter(Q(author_ref=author) | Q(author_name=author))
+        if memory is not None:
+            given = self.model.recalls.rel.related_model.objects.filter(
+                chat=OuterRef("pk"), items__memory_id=memory
+            )
+            found = found.filter(Exists(given))
+        if topic is not None:
+            found = found.filter(topic_id=topic)
+        if since is not None:
+            found = found.filter(sent_at__gte=since)
+        return found
+
+    def with_excerpt(self) -> Self:
+        """The beginning of the message, and none of the long texts."""
+        return self.annotate(excerpt=Left("message", EXCERPT)).defer(
+            "message", "attached", "further", "reply", "error", "digest", "tools", "given", "explicit"
+        )
 
 
 class InstructionQuerySet(models.QuerySet):  # type: ignore[type-arg]

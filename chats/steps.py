@@ -21,8 +21,11 @@ ChatStatus = Chat.ChatStatus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddedStep:
+    """`created`: it was not known before; `repeated`: nothing was written at all."""
+
     step: Chat
-    repeated: bool
+    created: bool = False
+    repeated: bool = False
 
 
 @atomic_retry
@@ -75,7 +78,7 @@ def put_step(
             setattr(step, name, value)
         step.touched_at = now
         step.save(update_fields=[*ending, "touched_at"])
-        return AddedStep(step=step, repeated=False)
+        return AddedStep(step=step)
     if status == ChatStatus.RUNNING and chat.status != ChatStatus.RUNNING:
         raise TurnAlreadyFinished(chat)
     step = Chat.objects.create(
@@ -93,7 +96,7 @@ def put_step(
         distil_outcome=Chat.DistilOutcome.MACHINE,
         **ending,
     )
-    return AddedStep(step=step, repeated=False)
+    return AddedStep(step=step, created=True)
 
 
 def stored_text(project: Project, text: str) -> str:

@@ -58,7 +58,12 @@ class CursorPagination(BasePagination):
             "required": ["results", "next"],
             "properties": {
                 "results": schema,
-                "next": {"type": ["string", "null"], "format": "uri", "description": "The next page."},
+                "next": {
+                    "type": ["string", "null"],
+                    "format": "uri",
+                    "description": "The next page.",
+                    "example": None,
+                },
             },
         }
 

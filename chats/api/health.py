@@ -1,0 +1,128 @@
+"""Whether the process answers, and whether it can do its work. For probes: no key, no details."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from celery import current_app
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from kombu.exceptions import OperationalError as BrokerError
+from rest_framework import serializers
+from rest_framework.permissions import AllowAny
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from memories import tokens
+from projects.http.problems import Problem
+from projects.http.schema import problems
+from projects.http.serializers import reject_unknown_parameters
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+logger = logging.getLogger(__name__)
+
+OK, MISSING, UNKNOWN = "ok", "missing", "unknown"
+# What is reported, but not needed: what the broker loses, the sweep finds.
+NOT_REQUIRED = frozenset({"broker"})
+
+
+class LiveAnswer(serializers.Serializer[Any]):
+    status = serializers.CharField()
+
+
+class ReadyAnswer(LiveAnswer):
+    checks = serializers.DictField(
+        child=serializers.ChoiceField(choices=(OK, MISSING, UNKNOWN)),
+        help_text="database, migrations, tokenizer; broker is reported, not required.",
+    )
+
+
+class PublicView(APIView):
+    authentication_classes: ClassVar[list[Any]] = []
+    permission_classes: ClassVar[list[Any]] = [AllowAny]
+
+
+class LiveView(PublicView):
+    @extend_schema(operation_id="health_live", tags=["health"], responses={200: LiveAnswer, **problems(400)})
+    def get(self, request: Request) -> Response:
+        """The process answers."""
+        reject_unknown_parameters(request)
+        return Response({"status": OK})
+
+
+class ReadyView(PublicView):
+    @extend_schema(
+        operation_id="health_ready",
+        tags=["health"],
+        responses={200: ReadyAnswer, **problems(400, 503)},
+        examples=[
+            OpenApiExample(
+                "ready",
+                {
+                    "status": "ok",
+                    "checks": {"database": "ok", "migrations": "ok", "tokenizer": "ok", "broker": "missing"},
+                },
+                response_only=True,
+                status_codes=["200"],
+            )
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        """The process can serve turns; else 503 with the `checks` that say what is missing."""
+        reject_unknown_parameters(request)
+        database = _database()
+        checks = {
+            "database": database,
+            "migrations": _migrations() if database == OK else UNKNOWN,
+            "tokenizer": _tokenizer(),
+            "broker": _broker(),
+        }
+        if any(state != OK for name, state in checks.items() if name not in NOT_REQUIRED):
+            raise Problem(
+                503, "unavailable", _("Try again in a moment."), headers={"Retry-After": "5"}, checks=checks
+            )
+        return Response({"status": OK, "checks": checks})
+
+
+def _database() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError:
+        logger.exception("the database does not answer")
+        return MISSING
+    return OK
+
+
+def _migrations() -> str:
+    try:
+        executor = MigrationExecutor(connection)
+        is_behind = bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+    except DatabaseError:
+        logger.exception("the migrations cannot be read")
+        return MISSING
+    return MISSING if is_behind else OK
+
+
+def _tokenizer() -> str:
+    try:
+        tokens.check()
+    except tokens.TokenizerUnavailable:
+        logger.exception("tokens cannot be counted")
+        return MISSING
+    return OK
+
+
+def _broker() -> str:
+    try:
+        with current_app.connection_for_write() as broker:
+            broker.ensure_connection(max_retries=1, timeout=1)
+    except (BrokerError, OSError):
+        logger.warning("the broker does not answer")
+        return MISSING
+    return OK
