@@ -38,16 +38,18 @@ class MemoryQuerySet(models.QuerySet):  # type: ignore[type-arg]
         return self.active().filter(withheld=False).filter(Q(expires_at=None) | Q(expires_at__gt=now))
 
     def search(self, words: str) -> Self:
-        """Every word somewhere in key, content or keywords."""
+        """Every word somewhere in key, content or area."""
         found = self
         for word in words.split():
+            # Keys are casefolded and compared byte by byte.
             found = found.filter(
-                Q(content__icontains=word) | Q(key__icontains=word) | Q(area__icontains=word)
+                Q(content__icontains=word) | Q(key__contains=word.casefold()) | Q(area__icontains=word)
             )
         return found
 
     def with_provenance(self) -> Self:
-        return self.select_related("source_topic", "source_chat", "created_by", "confirmed_by", "replaces")
+        """Whatever a memory's own page or answer shows of other rows, in one query."""
+        return self.select_related("source_topic", "created_by", "updated_by", "confirmed_by", "usage")
 
 
 class RecallQuerySet(models.QuerySet):  # type: ignore[type-arg]

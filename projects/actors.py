@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 type ActorKind = Literal["user", "key", "author", "worker", "system"]
 type Transport = Literal["api", "web", "admin", "task", "command"]
+PERSON_KINDS: tuple[ActorKind, ...] = ("user", "author")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +33,13 @@ class Actor:
     @property
     def is_person(self) -> bool:
         """True for a human being: what a person wrote or confirmed has a person's authority."""
-        return self.kind in ("user", "author")
+        return self.kind in PERSON_KINDS
 
     @classmethod
     def for_user(cls, user: User, *, transport: Transport, request_id: str = "") -> Actor:
-        return cls(kind="user", name=user.get_username(), transport=transport, user=user, request_id=request_id)
+        return cls(
+            kind="user", name=user.get_username(), transport=transport, user=user, request_id=request_id
+        )
 
     @classmethod
     def for_key(cls, key: ApiKey, *, transport: Transport = "api", request_id: str = "") -> Actor:
@@ -45,7 +48,12 @@ class Actor:
     def speaking_for(self, *, name: str, user: User | None) -> Actor:
         """The author of a message that this actor delivers."""
         return Actor(
-            kind="author", name=name, transport=self.transport, user=user, key=self.key, request_id=self.request_id
+            kind="author",
+            name=name,
+            transport=self.transport,
+            user=user,
+            key=self.key,
+            request_id=self.request_id,
         )
 
 

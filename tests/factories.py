@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import Group, User
 
+from memories import store as memory_store
+from memories.models import Source
 from projects import store
 from projects.actors import Actor
 from projects.models import Scope
@@ -15,6 +17,7 @@ from projects.querysets import SUPERADMINS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from memories.models import Memory
     from projects.models import ApiKey, Project
 
 PROJECT_SCOPES = tuple(scope for scope in Scope.values if scope != Scope.PROJECTS)
@@ -61,3 +64,20 @@ def make_key(
     if scopes is None:
         scopes = Scope.values if project is None else PROJECT_SCOPES
     return store.issue_key(project=project, name=name, scopes=scopes, by=by, **fields)
+
+
+def make_memory(
+    project: Project,
+    content: str = "Page references use block ids.",
+    *,
+    type: str = "fact",
+    by: Actor | None = None,
+    **fields: Any,
+) -> Memory:
+    """A memory in force that the project's owner (or `by`) wrote by hand."""
+    return memory_store.add(
+        project=project,
+        draft=memory_store.Draft(type=type, content=content, **fields),
+        source=Source.MANUAL,
+        by=by or Actor.for_user(project.owner, transport="web"),
+    )

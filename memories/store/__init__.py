@@ -4,6 +4,7 @@ Every function takes the actor as `by`, locks the project first, passes the guar
 history and its audit event in one transaction. Nothing else saves, updates or deletes a Memory.
 """
 
+from memories.store.bulk import ACTIONS, INVERSE, MAX_SELECTED, Bulk, BulkResult, bulk
 from memories.store.drafts import Draft, Evidence, guard_texts
 from memories.store.errors import (
     ContentTaken,
@@ -12,17 +13,25 @@ from memories.store.errors import (
     KeyTaken,
     PersonRequired,
     ProposalDecided,
+    SelectionChanged,
     StaleMemory,
     StoreError,
     TargetChanged,
+    TooManySelected,
     WrongStatus,
 )
-from memories.store.lifecycle import confirm, disable, edit, enable, reject, undo_replacement
-from memories.store.removal import delete, forget_sources, purge, restore
+from memories.store.lifecycle import EDITABLE, confirm, disable, edit, enable, reject, undo_replacement
 from memories.store.remember import Outcome, Remembered, forget, remember
+from memories.store.removal import delete, forget_sources, purge, restore
 from memories.store.writing import add, add_evidence, lock, merge, propose, replace
 
 __all__ = [
+    "ACTIONS",
+    "EDITABLE",
+    "INVERSE",
+    "MAX_SELECTED",
+    "Bulk",
+    "BulkResult",
     "ContentTaken",
     "Draft",
     "Evidence",
@@ -33,12 +42,15 @@ __all__ = [
     "PersonRequired",
     "ProposalDecided",
     "Remembered",
+    "SelectionChanged",
     "StaleMemory",
     "StoreError",
     "TargetChanged",
+    "TooManySelected",
     "WrongStatus",
     "add",
     "add_evidence",
+    "bulk",
     "confirm",
     "delete",
     "disable",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
@@ -62,7 +62,7 @@ class Draft:
     def checked(self) -> Draft:
         """The draft in its stored form. Raises InvalidMemory with every field that is wrong."""
         errors: list[FieldError] = []
-        cleaned = {
+        cleaned: dict[str, Any] = {
             "content": _clean("content", self.content, errors).strip(),
             "key": slug(_clean("key", self.key, errors)),
             "area": _clean("area", self.area, errors).strip(),
@@ -103,7 +103,7 @@ class Draft:
 
 
 def guard_texts(texts: Iterator[tuple[str, str]]) -> bool:
-    """Inspect (field, text) pairs. True when one is held for a person; raises GuardRefused when one is refused."""
+    """Inspect (field, text) pairs. True: one is held for a person. Raises GuardRefused if one is refused."""
     held = False
     for field, text in texts:
         finding = guard.worst(guard.inspect(text))

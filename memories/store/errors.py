@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 from django.utils.translation import gettext as _
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memories.models import Memory
+    from memories.store.bulk import BulkResult
 
 
 class StoreError(Exception):
@@ -45,11 +48,22 @@ class GuardRefused(StoreError):
     """The guard found something that must not be kept. `masked` shows where, without the secret."""
 
     code = "guard"
-    CODES: ClassVar = {"secret": "secret_found", "injection": "injection_found", "hidden": "hidden_characters"}
+    CODES: ClassVar = {
+        "secret": "secret_found",
+        "injection": "injection_found",
+        "hidden": "hidden_characters",
+    }
 
     def __init__(self, *, field: str, kind: str, rule: str, start: int, end: int, masked: str) -> None:
         super().__init__(f"{field}: {kind}/{rule}")
-        self.field, self.kind, self.rule, self.start, self.end, self.masked = field, kind, rule, start, end, masked
+        self.field, self.kind, self.rule, self.start, self.end, self.masked = (
+            field,
+            kind,
+            rule,
+            start,
+            end,
+            masked,
+        )
         self.code = self.CODES[kind]  # type: ignore[misc]
 
     @property
@@ -72,7 +86,10 @@ class KeyTaken(StoreError):
 
     @property
     def message(self) -> str:
-        return _("Memory %(id)s already has the key “%(key)s”.") % {"id": self.memory.pk, "key": self.memory.key}
+        return _("Memory %(id)s already has the key “%(key)s”.") % {
+            "id": self.memory.pk,
+            "key": self.memory.key,
+        }
 
 
 class ContentTaken(StoreError):
@@ -149,6 +166,34 @@ class TargetChanged(StoreError):
     @property
     def message(self) -> str:
         return _("Memory %(id)s, which this would replace, changed meanwhile.") % {"id": self.target.pk}
+
+
+class SelectionChanged(StoreError):
+    """Some of what was selected is not what the caller saw. `results` says which, if that is known."""
+
+    code = "selection_changed"
+
+    def __init__(self, results: Sequence[BulkResult] = ()) -> None:
+        super().__init__(f"{sum(result.outcome == 'refused' for result in results)} refused")
+        self.results = tuple(results)
+
+    @property
+    def message(self) -> str:
+        return _("Nothing was changed: the selection is not what you saw.")
+
+
+class TooManySelected(StoreError):
+    """More memories than one bulk change takes."""
+
+    code = "too_many"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"more than {limit}")
+        self.limit = limit
+
+    @property
+    def message(self) -> str:
+        return _("At most %(n)s memories at once.") % {"n": self.limit}
 
 
 class PersonRequired(StoreError):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace as with_changes
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import Q
+
 from memories.models import Memory, Status
 from memories.store import tombstones
 from memories.store.drafts import Draft
 from memories.store.errors import PersonRequired, ProposalDecided, TargetChanged, WrongStatus
-from memories.store.writing import load, lock, save, supersede, trust
+from memories.store.writing import load, lock, respect, save, supersede, trust
+from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
@@ -24,22 +27,29 @@ EDITABLE = ("type", "key", "content", "importance", "always", "keywords", "files
 
 @atomic_retry
 def confirm(
-    *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
+    *,
+    project: Project,
+    memory_id: int,
+    by: Actor,
+    version: int | None = None,
+    target_version: int | None = None,
+    reason: str = "",
 ) -> Memory:
     """Put a proposal in force with a person's authority; what it replaces becomes superseded.
 
-    Raises ProposalDecided if somebody was quicker, TargetChanged if what it would replace changed since,
-    KeyTaken if another memory took its key, GuardRefused, PersonRequired.
+    Raises ProposalDecided if somebody was quicker, TargetChanged if what it would replace is neither what it
+    was when this was proposed nor the `target_version` that the person has seen, KeyTaken if another memory
+    took its key, GuardRefused, PersonRequired.
     """
     _require_person(by)
     lock(project)
     memory = load(project, memory_id, version=version)
     if memory.status != Status.PROPOSED:
         raise ProposalDecided(memory)
-    _draft_of(memory).guarded()
+    draft_of(memory).guarded()
     target = memory.replaces
     if target is not None and target.status in (Status.ACTIVE, Status.DISABLED):
-        if target.version != memory.replaces_version:
+        if target.version != (target_version or memory.replaces_version):
             raise TargetChanged(memory, target)
         supersede(target, by=by, reason=reason)
     memory.status = Status.ACTIVE
@@ -54,7 +64,10 @@ def confirm(
 def reject(
     *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
 ) -> Memory:
-    """Turn a proposal down; its tombstone keeps it from being proposed again. Raises ProposalDecided, PersonRequired."""
+    """Turn a proposal down; its tombstone keeps it from being proposed again.
+
+    Raises ProposalDecided, PersonRequired.
+    """
     _require_person(by)
     lock(project)
     memory = load(project, memory_id, version=version)
@@ -79,7 +92,8 @@ def edit(
 ) -> Memory:
     """Change fields of EDITABLE; an edit by a person gives the memory a person's authority.
 
-    Nothing to change writes nothing. Raises StaleMemory, InvalidMemory, GuardRefused, KeyTaken, ContentTaken;
+    What an agent changed waits for a person where the review policy says so. Nothing to change writes
+    nothing. Raises StaleMemory, InvalidMemory, GuardRefused, KeyTaken, ContentTaken, PersonRequired;
     WrongStatus for a memory that is history. Unknown fields are a programming error.
     """
     if unknown := set(changes) - set(EDITABLE):
@@ -88,11 +102,15 @@ def edit(
     memory = load(project, memory_id, version=version)
     if memory.status not in (Status.PROPOSED, Status.ACTIVE, Status.DISABLED):
         raise WrongStatus(memory)
-    old = _draft_of(memory)
-    draft = with_changes(
-        old, **{name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
-    ).checked()
+    respect(memory, by=by)
+    old = draft_of(memory)
+    wanted: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()
+    }
+    draft = with_changes(old, **wanted).checked()
     draft = with_changes(draft, key=draft.key or memory.key)
+    if not by.is_person:
+        draft = with_changes(draft, importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))
     if draft == old:
         return memory
     memory.withheld = draft.guarded() and not by.is_person
@@ -101,6 +119,10 @@ def edit(
         setattr(memory, name, list(value) if isinstance(value, tuple) else value)
     if by.is_person:
         trust(memory, by=by)
+    elif memory.status == Status.ACTIVE and needs_review(
+        project.review_policy, type=draft.type, importance=draft.importance, replaces=False
+    ):
+        memory.status = Status.PROPOSED
     save(memory, action="edit", by=by, reason=reason)
     return memory
 
@@ -109,9 +131,16 @@ def edit(
 def disable(
     *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
 ) -> Memory:
-    """Hide an active memory from recall. It keeps key and content, so that it does not come back by itself."""
+    """Hide an active memory from recall. It keeps key and content, so it does not come back by itself."""
     return _switch(
-        project, memory_id, Status.ACTIVE, Status.DISABLED, action="disable", by=by, version=version, reason=reason
+        project,
+        memory_id,
+        Status.ACTIVE,
+        Status.DISABLED,
+        action="disable",
+        by=by,
+        version=version,
+        reason=reason,
     )
 
 
@@ -121,24 +150,35 @@ def enable(
 ) -> Memory:
     """Put a disabled memory in force again; the guard looks at it once more. Raises GuardRefused."""
     return _switch(
-        project, memory_id, Status.DISABLED, Status.ACTIVE, action="enable", by=by, version=version, reason=reason
+        project,
+        memory_id,
+        Status.DISABLED,
+        Status.ACTIVE,
+        action="enable",
+        by=by,
+        version=version,
+        reason=reason,
     )
 
 
 @atomic_retry
 def undo_replacement(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> Memory:
-    """Bring a superseded memory back; the one that replaced it becomes superseded in turn.
+    """Bring a superseded memory back; what replaced it, or it had replaced, becomes superseded in turn.
 
-    Returns the memory that is in force again. Raises WrongStatus unless it is superseded and its successor lives.
+    Returns the memory that is in force again. Raises WrongStatus unless it is superseded, KeyTaken or
+    ContentTaken when another memory took its place, GuardRefused, PersonRequired.
     """
     _require_person(by)
     lock(project)
     memory = load(project, memory_id)
     if memory.status != Status.SUPERSEDED:
         raise WrongStatus(memory)
-    for successor in memory.replaced_by.filter(status__in=(Status.ACTIVE, Status.DISABLED)):
-        supersede(successor, by=by, reason=reason)
-    _draft_of(memory).guarded()
+    rivals = Memory.objects.of(project).filter(Q(replaces=memory) | Q(pk=memory.replaces_id))
+    for rival in rivals.filter(status__in=(Status.ACTIVE, Status.DISABLED)).order_by("pk"):
+        rival.project = project
+        supersede(rival, by=by, reason=reason)
+    draft_of(memory).guarded()
+    memory.withheld = False
     memory.status = Status.ACTIVE
     memory.status_changed_by_person = True
     trust(memory, by=by)
@@ -163,8 +203,9 @@ def _switch(
         return memory
     if memory.status != before:
         raise WrongStatus(memory)
+    respect(memory, by=by)
     if after == Status.ACTIVE:
-        memory.withheld = _draft_of(memory).guarded() and not by.is_person
+        memory.withheld = draft_of(memory).guarded() and not by.is_person
     memory.status = after
     memory.status_changed_by_person = by.is_person
     if by.is_person:
@@ -178,7 +219,7 @@ def _require_person(by: Actor) -> None:
         raise PersonRequired
 
 
-def _draft_of(memory: Memory) -> Draft:
+def draft_of(memory: Memory) -> Draft:
     return Draft(
         type=memory.type,
         content=memory.content,

@@ -1,4 +1,4 @@
-"""The explicit channel's writes: "Remember: …" and "Forget: …" of a message, each with an outcome that is told."""
+"""The explicit channel's writes: each "Remember: …" and "Forget: …" has an outcome that is told."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from memories.models import Authority, Memory, Source, Status
 from memories.store.drafts import Draft
 from memories.store.errors import GuardRefused, InvalidMemory
 from memories.store.lifecycle import confirm, disable, enable
-from memories.store.writing import create, lock, replace, save, trust
+from memories.store.writing import create, lock, related, replace, save, trust
 from memories.text import terms
 from projects.models import ExplicitPolicy
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from projects.actors import Actor
     from projects.models import Project
 
@@ -59,8 +57,8 @@ def remember(
 ) -> Remembered:
     """Keep what a person said in so many words, or say why not. Never raises for what was said.
 
-    `by` is the author; `by.user` is set when the author is a known member. `key_given` says that the author wrote
-    the key; `announces_change` that the words themselves say that something changed (X 改为 Y, instead of).
+    `by` is the author; `by.user` is set when the author is a known member. `key_given` says that the author
+    wrote the key; `announces_change` that the words say that something changed (X 改为 Y, instead of).
     `only_propose`: the words are old, so they wait for a person.
     """
     lock(project)
@@ -74,17 +72,20 @@ def remember(
         )
     except InvalidMemory as invalid:
         return Remembered(
-            outcome=Outcome.REFUSED, code=invalid.errors[0].code, message=invalid.message, text=draft.content[:200]
+            outcome=Outcome.REFUSED,
+            code=invalid.errors[0].code,
+            message=invalid.message,
+            text=draft.content[:200],
         )
     may_decide = not only_propose and (
         by.user is not None or project.explicit_policy == ExplicitPolicy.ANYONE
     )
-    related = list(_related(project, draft.content))
-    known = _same_or_near(related)
+    neighbours = list(related(project, draft.content))
+    known = _same_or_near(neighbours)
     if known is not None:
         return _again(project, known, by=by, may_decide=may_decide and not held)
     target, contradicted = _subject(
-        project, draft, related, key_given=key_given, announces_change=announces_change
+        project, draft, neighbours, key_given=key_given, announces_change=announces_change
     )
     if held or not may_decide or (target is not None and _undoes_a_member(target, by)):
         waiting = create(
@@ -120,7 +121,7 @@ def remember(
 
 @atomic_retry
 def forget(*, project: Project, text: str, by: Actor) -> tuple[Memory | None, list[Memory]]:
-    """Disable the one active memory that `text` means: (it, []). No or several matches: (None, candidates)."""
+    """Disable the one active memory that `text` means: (it, []). None or several: (None, candidates)."""
     lock(project)
     wanted = set(terms(text))
     matches = [
@@ -138,12 +139,18 @@ def forget(*, project: Project, text: str, by: Actor) -> tuple[Memory | None, li
 
 def _again(project: Project, known: Memory, *, by: Actor, may_decide: bool) -> Remembered:
     """The project has heard this before: what that means depends on where the old one stands."""
-    if known.status == Status.PROPOSED and may_decide and not (
-        known.replaces is not None and _undoes_a_member(known.replaces, by)
+    if (
+        known.status == Status.PROPOSED
+        and may_decide
+        and not (known.replaces is not None and _undoes_a_member(known.replaces, by))
     ):
-        return Remembered(outcome=Outcome.CONFIRMED, memory=confirm(project=project, memory_id=known.pk, by=by))
+        return Remembered(
+            outcome=Outcome.CONFIRMED, memory=confirm(project=project, memory_id=known.pk, by=by)
+        )
     if known.status == Status.DISABLED and may_decide and not _undoes_a_member(known, by):
-        return Remembered(outcome=Outcome.CONFIRMED, memory=enable(project=project, memory_id=known.pk, by=by))
+        return Remembered(
+            outcome=Outcome.CONFIRMED, memory=enable(project=project, memory_id=known.pk, by=by)
+        )
     if known.status != Status.ACTIVE:
         return Remembered(outcome=Outcome.NEEDS_CONFIRMATION, memory=known)
     if known.authority != Authority.PERSON and may_decide:
@@ -153,10 +160,10 @@ def _again(project: Project, known: Memory, *, by: Actor, may_decide: bool) -> R
     return Remembered(outcome=Outcome.ALREADY_KNOWN, memory=known)
 
 
-def _same_or_near(related: list[tuple[Memory, Relation]]) -> Memory | None:
+def _same_or_near(neighbours: list[tuple[Memory, Relation]]) -> Memory | None:
     """A live memory that says the same; the same words before other words for it."""
     for wanted in (Relation.SAME, Relation.NEAR):
-        for memory, relation in related:
+        for memory, relation in neighbours:
             if relation is wanted:
                 return memory
     return None
@@ -165,14 +172,14 @@ def _same_or_near(related: list[tuple[Memory, Relation]]) -> Memory | None:
 def _subject(
     project: Project,
     draft: Draft,
-    related: list[tuple[Memory, Relation]],
+    neighbours: list[tuple[Memory, Relation]],
     *,
     key_given: bool,
     announces_change: bool,
 ) -> tuple[Memory | None, Memory | None]:
     """(what the new words replace, what they merely contradict)."""
     contradicted = None
-    for memory, relation in related:
+    for memory, relation in neighbours:
         if memory.status != Status.ACTIVE:
             continue
         if one_value_changed(memory.content, draft.content):
@@ -187,18 +194,6 @@ def _subject(
     if announces_change and contradicted is not None:
         return contradicted, None
     return None, contradicted
-
-
-def _related(project: Project, content: str) -> Iterator[tuple[Memory, Relation]]:
-    """Live memories that share words with `content`, newest first, with their relation to it."""
-    wanted = set(terms(content))
-    for memory in Memory.objects.of(project).live().select_related("replaces").order_by("-id"):
-        folded = memory.content.casefold()
-        if not wanted or any(term in folded for term in wanted):
-            memory.project = project
-            relation = compare(memory.content, content)
-            if relation is not Relation.DIFFERENT:
-                yield memory, relation
 
 
 def _undoes_a_member(memory: Memory, by: Actor) -> bool:

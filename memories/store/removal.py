@@ -5,18 +5,23 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import ForeignKey, Q
 from django.utils import timezone
 
 from memories import guard
 from memories.models import Candidate, Change, Extraction, Memory, RecallBlock, RecallItem, Status
 from memories.store import tombstones
-from memories.store.errors import WrongStatus
-from memories.store.writing import load, lock, save, trust
+from memories.store.errors import PersonRequired, WrongStatus
+from memories.store.lifecycle import draft_of
+from memories.store.writing import load, lock, respect, save, trust
 from projects import audit
+from projects.actors import PERSON_KINDS
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+    from django.db.models import QuerySet
 
     from projects.actors import Actor
     from projects.models import Project
@@ -31,29 +36,40 @@ def delete(
     """Remove the row and leave a tombstone. `restore` brings it back within UNDO_FOR."""
     lock(project)
     memory = load(project, memory_id, version=version)
+    respect(memory, by=by)
     tombstones.leave(memory, tombstones.Reason.DELETED)
     _remove(memory, action="delete", by=by, reason=reason)
 
 
 @atomic_retry
 def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> Memory:
-    """Bring back a deleted, archived or rejected memory, in force, with its id.
+    """Bring back a deleted memory as it was, with its id; or an archived or rejected one, in force.
 
-    Raises Memory.DoesNotExist when nothing of it is left, WrongStatus when it is not gone, KeyTaken or
-    ContentTaken when another memory took its place, GuardRefused.
+    An agent brings back only what an agent deleted. Raises Memory.DoesNotExist when nothing of it is left,
+    WrongStatus when it is not gone, KeyTaken or ContentTaken when another memory took its place,
+    GuardRefused, PersonRequired.
     """
     lock(project)
     memory = Memory.objects.of(project).filter(pk=memory_id).first()
     if memory is None:
-        memory = _from_history(project, memory_id)
+        memory, by_person = _deleted(project, memory_id, within=UNDO_FOR)
+        if by_person and not by.is_person:
+            raise PersonRequired
     elif memory.status not in (Status.ARCHIVED, Status.REJECTED):
         raise WrongStatus(memory)
+    elif not by.is_person:
+        raise PersonRequired
+    else:
+        memory.status = Status.ACTIVE
+    respect(memory, by=by)
     memory.project = project
-    memory.withheld = any(f.certainty == "hold" for f in guard.inspect(memory.content)) and not by.is_person
-    memory.status = Status.ACTIVE
-    memory.status_changed_by_person = by.is_person
-    if by.is_person:
+    held = draft_of(memory).guarded()
+    if by.is_person and memory.status != Status.PROPOSED:
+        memory.withheld = False
         trust(memory, by=by)
+    else:
+        memory.withheld = held
+    memory.status_changed_by_person = by.is_person
     save(memory, action="restore", by=by, reason=reason)
     tombstones.lift(project, memory_id)
     return memory
@@ -63,21 +79,25 @@ def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") ->
 def purge(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> None:
     """Remove every copy of a memory for good: row, history, candidates, raw outputs, blocks. No undo.
 
-    Works on a memory that was deleted before, too. Raises Memory.DoesNotExist when nothing of it is left.
+    The turns in which it was said keep what was said. Works on a memory that was deleted before, too. Raises
+    Memory.DoesNotExist when nothing of it is left.
     """
     lock(project)
-    memory = Memory.objects.of(project).filter(pk=memory_id).first() or _from_history(project, memory_id)
+    row = Memory.objects.of(project).filter(pk=memory_id).first()
+    memory = row or _deleted(project, memory_id)[0]
     memory.project = project
     tombstones.lift(project, memory_id)
     tombstones.leave(memory, tombstones.Reason.PURGED)
-    candidates = Candidate.objects.filter(extraction__project=project, memory_id=memory_id)
-    runs = set(candidates.values_list("extraction_id", flat=True)) | {memory.extraction_id}
-    Extraction.objects.filter(project=project, pk__in=runs - {None}).update(raw_output="")
-    candidates.update(content="", quote="", key="")
+    candidates = _candidates(project, memory_id)
+    runs = {*candidates.values_list("extraction_id", flat=True), memory.extraction_id or 0}
+    Extraction.objects.filter(project=project, pk__in=runs).update(raw_output="")
+    Candidate.objects.filter(pk__in=list(candidates.values_list("pk", flat=True))).update(
+        content="", quote="", key=""
+    )
     given = RecallItem.objects.filter(memory_id=memory_id, recall__project=project)
     blocks = set(given.exclude(recall__block=None).values_list("recall__block_id", flat=True))
     RecallBlock.objects.filter(project=project, pk__in=blocks).delete()
-    if Memory.objects.filter(pk=memory_id).exists():
+    if row is not None:
         _remove(memory, action="purge", by=by, reason=reason)
     else:
         _record(memory, action="purge", by=by, reason=reason)
@@ -86,9 +106,9 @@ def purge(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> N
 
 @atomic_retry
 def forget_sources(*, project: Project, chat_ids: Collection[int], by: Actor) -> int:
-    """Before chats are deleted: empty the sources of their memories and take the quotes along, history included.
+    """Before chats are deleted: empty the sources of their memories and take the quotes along.
 
-    The memories themselves stay. Returns how many changed.
+    History loses the quotes, too; the memories themselves stay. Returns how many changed.
     """
     lock(project)
     chats = set(chat_ids)
@@ -111,7 +131,9 @@ def forget_sources(*, project: Project, chat_ids: Collection[int], by: Actor) ->
         if len(kept := _without(version.evidence, chats)) != len(version.evidence):
             version.evidence = kept
             version.save(update_fields=["evidence"])
-    _history().filter(project_id=project.pk, source_chat_id__in=chats).update(source_chat=None, source_topic=None)
+    _history().filter(project_id=project.pk, source_chat_id__in=chats).update(
+        source_chat=None, source_topic=None
+    )
     return changed
 
 
@@ -139,18 +161,34 @@ def _record(memory: Memory, *, action: str, by: Actor, reason: str) -> None:
     )
 
 
-def _from_history(project: Project, memory_id: int) -> Memory:
-    """The memory as it was when it was deleted, not yet saved."""
-    last = (
-        _history()
-        .filter(project_id=project.pk, id=memory_id, history_type="-", history_date__gte=timezone.now() - UNDO_FOR)
-        .order_by("-history_id")
-        .first()
-    )
+def _deleted(project: Project, memory_id: int, *, within: timedelta | None = None) -> tuple[Memory, bool]:
+    """(the memory as it was when it was deleted, not yet saved; whether a person deleted it).
+
+    What it referred to and is gone, too, it no longer refers to.
+    """
+    versions = _history().filter(project_id=project.pk, id=memory_id, history_type="-")
+    if within is not None:
+        versions = versions.filter(history_date__gte=timezone.now() - within)
+    last = versions.order_by("-history_id").first()
     if last is None:
         raise Memory.DoesNotExist
     memory: Memory = last.instance
-    return memory
+    for field in memory._meta.concrete_fields:
+        if not (field.null and isinstance(field, ForeignKey)):
+            continue
+        if not field.related_model._base_manager.filter(pk=getattr(memory, field.attname)).exists():
+            setattr(memory, field.attname, None)
+    return memory, last.actor_kind in PERSON_KINDS
+
+
+def _candidates(project: Project, memory_id: int) -> QuerySet[Candidate]:
+    """What extractions proposed of it; of a deleted memory by its words alone, the link went with the row."""
+    versions = list(_history().filter(project_id=project.pk, id=memory_id).values_list("content", "evidence"))
+    contents = {content for content, _evidence in versions}
+    quotes = {entry["quote"] for _content, evidence in versions for entry in evidence} - {""}
+    return Candidate.objects.filter(
+        Q(memory_id=memory_id) | Q(content__in=contents) | Q(quote__in=quotes), extraction__project=project
+    )
 
 
 def _history() -> Any:

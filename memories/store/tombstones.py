@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.crypto import salted_hmac
 
-from memories.dedupe import content_hash, signature
+from memories.dedupe import content_hash, signature, similar_signature
 from memories.models import Tombstone
 
 if TYPE_CHECKING:
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from projects.models import Project
 
 Reason = Tombstone.Reason
-# Of the signature's values, so many must agree for two texts to count as near-duplicates.
-AGREEMENT = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +50,13 @@ def meet(project: Project, *, content: str, key: str) -> Match | None:
     for stone in Tombstone.objects.filter(project=project).order_by("-id"):
         if stone.content_mac == content_mac:
             return Match(stone, "content")
-        if near is None and _agree(stone.signature_macs, macs):
+        if near is None and similar_signature(stone.signature_macs, macs):
             near = stone
         if by_key is None and key and stone.key_mac == key_mac:
             by_key = stone
     if near is not None:
         return Match(near, "near")
     return Match(by_key, "key") if by_key is not None else None
-
-
-def _agree(left: list[str], right: list[str]) -> bool:
-    if not left or len(left) != len(right):
-        return False
-    same = sum(a == b for a, b in zip(left, right, strict=True))
-    return same >= AGREEMENT * len(left)
 
 
 def _signature(project: Project, content: str) -> list[str]:

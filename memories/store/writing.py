@@ -9,17 +9,21 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memories import guard
-from memories.dedupe import content_hash
+from memories.dedupe import Relation, compare, content_hash
 from memories.explicit import derive_key
 from memories.models import MAX_KEY, Authority, Change, Memory, Source, Status
 from memories.recall.render import line_tokens
-from memories.store.errors import ContentTaken, KeyTaken, StaleMemory, WrongStatus
+from memories.store import tombstones
+from memories.store.errors import ContentTaken, KeyTaken, PersonRequired, StaleMemory, WrongStatus
+from memories.text import terms
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
 from projects import audit
 from projects.models import Project, new_version
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from memories.store.drafts import Draft, Evidence
     from projects.actors import Actor
 
@@ -40,28 +44,59 @@ def lock(project: Project) -> None:
 
 
 def load(project: Project, memory_id: int, *, version: int | None = None) -> Memory:
-    """The memory as it is now; call `lock` before. Raises Memory.DoesNotExist, or StaleMemory on another version."""
-    memory = Memory.objects.of(project).get(pk=memory_id)
+    """The memory as it is now; call `lock` before. Raises Memory.DoesNotExist, or StaleMemory."""
+    memory: Memory = Memory.objects.of(project).get(pk=memory_id)
     memory.project = project
     if version is not None and memory.version != version:
         raise StaleMemory(memory)
     return memory
 
 
+def respect(memory: Memory, *, by: Actor) -> None:
+    """Automatic writers leave a person's memory as it is. Raises PersonRequired."""
+    if memory.authority == Authority.PERSON and not by.is_person:
+        raise PersonRequired
+
+
 @atomic_retry
-def add(*, project: Project, draft: Draft, source: Source, by: Actor, reason: str = "") -> Memory:
+def add(
+    *, project: Project, draft: Draft, source: Source, by: Actor, only_propose: bool = False, reason: str = ""
+) -> Memory:
     """A new memory in force at once: written by a person, or by an agent whose key may write.
 
-    What an agent writes is automatic, at most of importance 4, and waits where the review policy says so.
-    Raises InvalidMemory, GuardRefused, KeyTaken, ContentTaken.
+    What an agent writes is automatic, at most of importance 4, and waits for a person where the review policy
+    says so, where it contradicts what is live, where it was deleted or rejected before, and with
+    `only_propose`. Raises InvalidMemory, GuardRefused, KeyTaken, ContentTaken (near-duplicates count).
     """
     lock(project)
-    status = Status.ACTIVE
-    if not by.is_person:
-        draft = with_changes(draft, importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))
-        if needs_review(project.review_policy, type=draft.type, importance=draft.importance, replaces=False):
-            status = Status.PROPOSED
-    return create(project=project, draft=draft, source=source, status=status, by=by, reason=reason)
+    if by.is_person:
+        return create(project=project, draft=draft, source=source, status=Status.ACTIVE, by=by, reason=reason)
+    draft = with_changes(draft.checked(), importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))
+    draft.guarded()
+    relations = list(related(project, draft.content))
+    for memory, relation in relations:
+        if relation in (Relation.SAME, Relation.NEAR):
+            raise ContentTaken(memory)
+    contradicted = next((memory for memory, _relation in relations if memory.status != Status.PROPOSED), None)
+    met = tombstones.meet(project, content=draft.content, key=draft.key)
+    waits = (
+        only_propose
+        or contradicted is not None
+        or met is not None
+        or needs_review(project.review_policy, type=draft.type, importance=draft.importance, replaces=False)
+    )
+    if waits and draft.key and (rival := Memory.objects.of(project).proposed().filter(key=draft.key).first()):
+        raise KeyTaken(rival)
+    return create(
+        project=project,
+        draft=draft,
+        source=source,
+        status=Status.PROPOSED if waits else Status.ACTIVE,
+        by=by,
+        reason=reason,
+        contradicts=contradicted,
+        key_may_change=waits,
+    )
 
 
 @atomic_retry
@@ -97,14 +132,17 @@ def propose(
 
 
 @atomic_retry
-def replace(*, project: Project, target: Memory, draft: Draft, source: Source, by: Actor, reason: str = "") -> Memory:
+def replace(
+    *, project: Project, target: Memory, draft: Draft, source: Source, by: Actor, reason: str = ""
+) -> Memory:
     """A new memory in force in the place of `target`, which becomes superseded and keeps its history.
 
-    The new one takes over key, scope and tier unless the draft says otherwise. Raises StaleMemory when `target`
-    changed since the caller read it, WrongStatus when it is no longer in force.
+    The new one takes over key, scope and tier unless the draft says otherwise. Raises StaleMemory when
+    `target` changed since the caller read it, WrongStatus when it is no longer in force, PersonRequired.
     """
     lock(project)
     old = load(project, target.pk, version=target.version)
+    respect(old, by=by)
     if old.status not in (Status.ACTIVE, Status.DISABLED):
         raise WrongStatus(old)
     supersede(old, by=by, reason=reason)
@@ -146,6 +184,8 @@ def merge(*, project: Project, memory_id: int, into_id: int, by: Actor, reason: 
     """Fold one memory into another that says the same: its evidence moves, it becomes superseded."""
     lock(project)
     source, target = load(project, memory_id), load(project, into_id)
+    respect(source, by=by)
+    respect(target, by=by)
     if source.status not in (Status.PROPOSED, Status.ACTIVE, Status.DISABLED):
         raise WrongStatus(source)
     if source.pk == target.pk or target.status not in (Status.ACTIVE, Status.DISABLED):
@@ -205,6 +245,18 @@ def create(
         memory.key = free_key(project, memory.key)
     save(memory, action="create", by=by, reason=reason)
     return memory
+
+
+def related(project: Project, content: str) -> Iterator[tuple[Memory, Relation]]:
+    """Live memories that share words with `content`, newest first, with their relation to it."""
+    wanted = set(terms(content))
+    for memory in Memory.objects.of(project).live().select_related("replaces").order_by("-id"):
+        folded = memory.content.casefold()
+        if not wanted or any(term in folded for term in wanted):
+            memory.project = project
+            relation = compare(memory.content, content)
+            if relation is not Relation.DIFFERENT:
+                yield memory, relation
 
 
 def free_key(project: Project, key: str) -> str:

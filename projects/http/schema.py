@@ -13,11 +13,25 @@ from typing import Any
 
 from django.conf import settings
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from drf_spectacular.utils import OpenApiResponse
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from projects.http.problems import MEDIA_TYPE
 
 PROBLEM = "#/components/schemas/Problem"
+
+# Headers, for the `parameters` of `extend_schema`.
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    OpenApiParameter.HEADER,
+    description="The same request sent again under this key happens once; kept for 24 hours.",
+)
+IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, required=True, description="The ETag you have seen, or `*`."
+)
+OPTIONAL_IF_MATCH = OpenApiParameter(
+    "If-Match", str, OpenApiParameter.HEADER, description="The ETag that you have seen: 412 if it is no more."
+)
 
 _CODES: dict[int, str] = {
     400: "`invalid`, `unknown_field`, `unknown_parameter`",

@@ -1,0 +1,326 @@
+"""What is done to memories: one at a time, or many at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework import serializers
+from rest_framework.response import Response
+
+from memories import store
+from memories.api import examples
+from memories.api.filters import MemoryFilter, narrowed
+from memories.api.problems import StoreView, result_json
+from memories.api.serializers import MAX_REASON, Confirmation, MemoryAnswer, Merge, Reason, memory_json
+from memories.api.views import found
+from memories.models import Memory, Status
+from projects.http import access, idempotency, preconditions
+from projects.http.idempotency import Outcome
+from projects.http.problems import FieldError, invalid
+from projects.http.schema import IDEMPOTENCY_KEY, OPTIONAL_IF_MATCH, problems
+from projects.http.serializers import (
+    BooleanField,
+    ChoiceField,
+    IntegerField,
+    ListField,
+    StrictSerializer,
+    StringField,
+    read_body,
+    reject_unknown_parameters,
+)
+from projects.models import Scope
+from projects.roles import Permission
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rest_framework.request import Request
+
+    from projects.models import Project
+
+# Decisions that no key takes.
+PEOPLE_ONLY = frozenset({"confirm", "reject"})
+
+
+class VerbView(StoreView):
+    """A POST that changes one memory and answers with it.
+
+    `If-Match` is heeded where it is sent, not asked for: the verb itself says what it expects to find.
+    """
+
+    scope: access.Scopes = Scope.MEMORIES_WRITE
+    permission = Permission.CURATE
+    body: type[StrictSerializer] = Reason
+
+    def done(
+        self, request: Request, slug: str, memory_id: int, verb: Callable[..., Memory | None]
+    ) -> Response:
+        reject_unknown_parameters(request)
+        project = access.project_for(request, slug, scope=self.scope, permission=self.permission)
+        values = read_body(self.body, request)
+
+        def act() -> Outcome:
+            self._require_match(request, project, memory_id)
+            memory = verb(project=project, memory_id=memory_id, by=access.actor_of(request), **values)
+            return Outcome(200, {"memory": memory.pk}) if memory else Outcome(204, {})
+
+        response = idempotency.once(
+            request,
+            act=act,
+            render=lambda outcome: (
+                memory_json(found(project, outcome.ids["memory"])) if "memory" in outcome.ids else None
+            ),
+        )
+        if response.data is not None:
+            response["ETag"] = preconditions.etag(response.data["version"])
+        return response
+
+    def _require_match(self, request: Request, project: Project, memory_id: int) -> None:
+        if "If-Match" not in request.headers:
+            return
+        store.lock(project)
+        memory = found(project, memory_id)
+        preconditions.seen_version(request, memory.version, current=lambda: memory_json(memory))
+
+
+def _described(name: str, body: type[StrictSerializer] = Reason, *, answers: bool = True) -> Any:
+    return extend_schema(
+        operation_id=f"memories_{name}",
+        parameters=[IDEMPOTENCY_KEY, OPTIONAL_IF_MATCH],
+        request=body,
+        responses={
+            **({200: MemoryAnswer} if answers else {204: None}),
+            **problems(400, 403, 404, 409, 412, 422),
+        },
+        examples=[examples.reason, examples.memory] if answers else [examples.reason],
+    )
+
+
+class EnableView(VerbView):
+    @_described("enable")
+    def post(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Put a disabled memory in force again."""
+        return self.done(request, slug, memory_id, store.enable)
+
+
+class DisableView(VerbView):
+    @_described("disable")
+    def post(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Hide an active memory from recall. It keeps key and content, so it does not come back by itself."""
+        return self.done(request, slug, memory_id, store.disable)
+
+
+class ConfirmView(VerbView):
+    scope = None
+    body = Confirmation
+
+    @_described("confirm", Confirmation)
+    def post(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Put a proposal in force; what it replaces is superseded. Only people do.
+
+        409 `target_changed` if what it would replace changed since, with `target` as it is now and the
+        `diff`; whoever has seen that confirms with its version as `target_version`.
+        """
+        return self.done(request, slug, memory_id, store.confirm)
+
+
+class RejectView(VerbView):
+    scope = None
+
+    @_described("reject")
+    def post(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Turn a proposal down; it is not proposed again. Only people do."""
+        return self.done(request, slug, memory_id, store.reject)
+
+
+class RestoreView(VerbView):
+    @_described("restore")
+    def post(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Bring back what was deleted within 30 days, rejected, archived or superseded.
+
+        What had replaced a superseded memory is superseded in its turn.
+        """
+        return self.done(request, slug, memory_id, _restore)
+
+
+class MergeView(VerbView):
+    body = Merge
+
+    @_described("merge", Merge)
+    def post(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Fold this memory into another that says the same; answers with the other."""
+        return self.done(request, slug, memory_id, _merge)
+
+
+class PurgeView(VerbView):
+    scope = None
+    permission = Permission.ADMINISTER
+
+    @_described("purge", answers=False)
+    def post(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Remove every copy for good: history, candidates, raw outputs, blocks. No undo. For owners."""
+        return self.done(request, slug, memory_id, store.purge)
+
+
+def _restore(*, project: Project, memory_id: int, **values: Any) -> Memory:
+    superseded = Memory.objects.of(project).filter(pk=memory_id, status=Status.SUPERSEDED).exists()
+    verb = store.undo_replacement if superseded else store.restore
+    return verb(project=project, memory_id=memory_id, **values)
+
+
+def _merge(*, project: Project, memory_id: int, into: int, **values: Any) -> Memory:
+    return store.merge(project=project, memory_id=memory_id, into_id=into, **values)
+
+
+class BulkBody(StrictSerializer):
+    action = ChoiceField(choices=tuple(store.ACTIONS))
+    ids = ListField(
+        child=IntegerField(min_value=1), min_length=1, max_length=store.MAX_SELECTED, required=False
+    )
+    filter = MemoryFilter(required=False)
+    dry_run = BooleanField(default=False)
+    selection = StringField(
+        max_length=64,
+        required=False,
+        help_text="From a dry run: nothing happens unless the memories are still what they were then.",
+    )
+    reason = StringField(max_length=MAX_REASON, allow_blank=True, default="")
+
+
+class BulkResultAnswer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    outcome = serializers.ChoiceField(choices=("changed", "unchanged", "refused"))
+    code = serializers.CharField(required=False, help_text="Why it was refused.")
+    detail = serializers.CharField(required=False)
+
+
+class UndoAnswer(serializers.Serializer[Any]):
+    method = serializers.CharField()
+    path = serializers.CharField()
+    body = serializers.DictField()
+
+
+class BulkAnswer(serializers.Serializer[Any]):
+    action = serializers.CharField()
+    dry_run = serializers.BooleanField()
+    selection = serializers.CharField()
+    changed = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    refused = serializers.IntegerField(help_text="Only a dry run has any.")
+    results = BulkResultAnswer(many=True)
+    undo = UndoAnswer(
+        allow_null=True,
+        help_text="The request that takes this back; null after `confirm` and `reject`, and in dry runs.",
+    )
+
+
+class BulkView(StoreView):
+    @extend_schema(
+        operation_id="memories_bulk",
+        parameters=[IDEMPOTENCY_KEY],
+        request=BulkBody,
+        responses={200: BulkAnswer, **problems(400, 403, 404, 409, 422)},
+        examples=[
+            OpenApiExample(
+                "by filter",
+                {"action": "disable", "filter": {"status": ["active"], "area": "登录"}, "dry_run": True},
+                request_only=True,
+            ),
+            OpenApiExample(
+                "disabled",
+                {
+                    "action": "disable",
+                    "dry_run": False,
+                    "selection": "0b8f3c5d9a7e41c2b6d0f1e2a3948576",
+                    "changed": 1,
+                    "unchanged": 1,
+                    "refused": 0,
+                    "results": [{"id": 12, "outcome": "changed"}, {"id": 13, "outcome": "unchanged"}],
+                    "undo": {
+                        "method": "POST",
+                        "path": "/api/v1/projects/shop/memories/bulk/",
+                        "body": {"action": "enable", "ids": [12]},
+                    },
+                },
+                response_only=True,
+            ),
+        ],
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """One action for up to 500 memories, named by `ids` or by a `filter`: all of them, or none.
+
+        If one refuses, nothing happens: 409 `selection_changed`, with each memory's outcome in `results`.
+        A dry run (200) tells the same beforehand. Only people confirm and reject.
+        """
+        reject_unknown_parameters(request)
+        project = access.project_for(request, slug, scope=Scope.MEMORIES_WRITE, permission=Permission.CURATE)
+        values = read_body(BulkBody, request)
+        action, selected = values["action"], _selected(project, values)
+        if action in PEOPLE_ONLY:
+            access.user_of(request)
+
+        def run() -> store.Bulk:
+            return store.bulk(
+                project=project,
+                action=action,
+                by=access.actor_of(request),
+                selection=values.get("selection", ""),
+                dry_run=values["dry_run"],
+                reason=values["reason"],
+                **selected,
+            )
+
+        if values["dry_run"]:
+            return Response(_told(action, run(), undo=None) | {"dry_run": True})
+
+        def act() -> Outcome:
+            done = run()
+            outcomes = {outcome: done.ids(outcome) for outcome in ("changed", "unchanged")}
+            return Outcome(200, {"selection": done.selection, **outcomes})
+
+        def render(outcome: Outcome) -> dict[str, Any]:
+            results = sorted(
+                (memory_id, name) for name in ("changed", "unchanged") for memory_id in outcome.ids[name]
+            )
+            done = store.Bulk(
+                selection=outcome.ids["selection"],
+                results=tuple(store.BulkResult(memory_id=pk, outcome=name) for pk, name in results),
+            )
+            return _told(action, done, undo=_undo(project, action, outcome.ids["changed"]))
+
+        return idempotency.once(request, act=act, render=render)
+
+
+def _selected(project: Project, values: dict[str, Any]) -> dict[str, Any]:
+    if ("ids" in values) == ("filter" in values):
+        raise invalid(FieldError("", "invalid", _("Name the memories by either ids or a filter.")))
+    if "ids" in values:
+        return {"ids": values["ids"]}
+    if not values["filter"]:
+        raise invalid(FieldError("/filter", "invalid", _("A filter says at least one thing.")))
+    return {"among": narrowed(Memory.objects.of(project), values["filter"])}
+
+
+def _told(action: str, done: store.Bulk, *, undo: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "action": action,
+        "dry_run": False,
+        "selection": done.selection,
+        **{outcome: len(done.ids(outcome)) for outcome in ("changed", "unchanged", "refused")},
+        "results": [result_json(result) for result in done.results],
+        "undo": undo,
+    }
+
+
+def _undo(project: Project, action: str, changed: list[int]) -> dict[str, Any] | None:
+    inverse = store.INVERSE.get(action)
+    if inverse is None or not changed:
+        return None
+    return {
+        "method": "POST",
+        "path": reverse("memories:memory-bulk", args=[project.slug]),
+        "body": {"action": inverse, "ids": changed},
+    }
