@@ -36,9 +36,12 @@ def mask(text: str) -> str:
     if not found:
         return text
     values = sorted({text[one.start : one.end] for one in found}, key=len, reverse=True)
-    anywhere = re.compile("|".join(map(re.escape, values)))
-    return anywhere.sub(_shorten, text)
-
-
-def _shorten(match: re.Match[str]) -> str:
-    return _INVISIBLE.sub("", match[0])[:_SHOWN] + "***"
+    again = re.compile("|".join(map(re.escape, values))).finditer(text)
+    covered = sorted([(one.start, one.end) for one in found] + [match.span() for match in again])
+    pieces: list[str] = []
+    at = 0
+    for start, end in covered:
+        if start >= at:
+            pieces += (text[at:start], _INVISIBLE.sub("", text[start:end])[:_SHOWN], "***")
+        at = max(at, end)
+    return "".join(pieces) + text[at:]

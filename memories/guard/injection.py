@@ -92,6 +92,14 @@ def _bearing(view: View, plain: str, start: int, end: int, *, negatable: bool) -
     return _HOLD if quoted or reported else _REFUSE
 
 
+def _is_spoken(sentence: str) -> bool:
+    """Somebody's words in quotation marks, introduced as such: he wrote "…", 用户说“…”."""
+    opened = min((at for mark in _OPENING if (at := sentence.find(mark)) >= 0), default=-1)
+    if opened < 0 or not any(mark in sentence[opened + 1 :] for mark in _CLOSING):
+        return False
+    return bool(_SPEECH.search(sentence[:opened]) or _INTRODUCED.search(sentence[: opened + 1]))
+
+
 def _hits_of(view: View, table: tuple[signs.Sign, ...], text: str, plain: str) -> Iterator[Hit]:
     for sign in table:
         if not occurs(sign.anchors, text):
@@ -112,7 +120,8 @@ def _hits(view: View) -> Iterator[Hit]:
         yield from _hits_of(view, signs.HAN, plain, plain)
     for bag, start, end in concepts.find(plain):
         defended = bag.negatable and _NEGATED.search(plain, start, end)
-        if not defended and not _REPORTED.search(plain, start, end):
+        reported = _REPORTED.search(plain, start, end) or _is_spoken(view.low[start:end])
+        if not defended and not reported:
             yield Hit(*view.span(start, end), bag.code, _HOLD)
 
 

@@ -77,12 +77,10 @@ def has_random_letters(word: str) -> bool:
     size = len(word)
     if size < 8:
         return False
-    flips = sum(one.islower() and two.isupper() for one, two in itertools.pairwise(word))
-    humps = _HUMP.findall(word)
-    if flips / size > 0.2 or (any(map(_CAPITALS, humps)) and size / len(humps) < 3.4):
-        return True
     if not (word.islower() or word.isupper()):
-        return False
+        flips = sum(one.islower() and two.isupper() for one, two in itertools.pairwise(word))
+        humps = _HUMP.findall(word)
+        return flips / size > 0.2 or (any(map(_CAPITALS, humps)) and size / len(humps) < 3.4)
     vowels = sum(char in "aeiouyAEIOUY" for char in word)
     return size >= 12 and (
         vowels / size < 0.2 or bool(_CONSONANTS.search(word.lower()) and vowels / size < 0.3)
@@ -100,9 +98,9 @@ def is_name(value: str) -> bool:
         or _FILE.search(low)
     ):
         return True
-    parts = [part for part in _SEPARATORS.split(_ALGORITHM.sub("", value)) if part][:_PARTS]
+    parts = [part for part in _SEPARATORS.split(_ALGORITHM.sub("", value), _PARTS)[:_PARTS] if part]
     letters = 0
-    for part in parts:
+    for part in set(parts):
         if part.isalpha():
             if not _WORD.fullmatch(part) or has_random_letters(part):
                 return False
@@ -138,7 +136,7 @@ def is_random(value: str) -> bool:
         return False
     digits = sum(map(str.isdigit, value))
     if digits == 0:
-        return any(has_random_letters(part) for part in _SEPARATORS.split(value, _PARTS))
+        return any(has_random_letters(part) for part in set(_SEPARATORS.split(value, _PARTS)))
     return digits < len(value) and not is_name(value)
 
 

@@ -138,8 +138,7 @@ _SPELLED: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z][^A-Za-z0-9\n]{1,3}){7,}[
 
 
 def _spelled_out(match: re.Match[str]) -> str:
-    """Words from "i-g-n-o-r-e   a-l-l": the shortest gap stands between letters, a longer one between "
-    "words."""
+    """Words from "i-g-n-o-r-e   a-l-l": the shortest gap parts letters, a longer one parts words."""
     gaps = re.findall(r"[^A-Za-z]+", match[0])
     shortest = min(map(len, gaps))
     return re.sub(r"[^A-Za-z]+", lambda gap: " " if len(gap[0]) > shortest else "", match[0])
