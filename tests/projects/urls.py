@@ -152,6 +152,7 @@ urlpatterns = [
     path("api/v1/probes/once/", OnceProbe.as_view()),
     path("api/v1/probes/match/", MatchProbe.as_view()),
     path("api/v1/probes/pages/", PagesProbe.as_view()),
+    path("api/v1/probes/other-pages/", PagesProbe.as_view()),
     path("api/v1/probes/finding/", RaiseProbe.as_view(error=FINDING)),
     path("api/v1/probes/boom/", RaiseProbe.as_view(error=RuntimeError("content of a memory"))),
     path("api/v1/probes/database/", RaiseProbe.as_view(error=OperationalError("gone away"))),

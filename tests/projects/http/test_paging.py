@@ -27,8 +27,11 @@ def client(api_as: Callable[..., APIClient]) -> APIClient:
     return api_as(make_user())
 
 
-def make_events(count: int, *, same_moment: int = 3, later: timedelta = timedelta(0)) -> list[int]:
-    """Ids in the order in which pages give them: newest first, of one moment the last made first."""
+def make_events(count: int, *, later: timedelta = timedelta(0)) -> list[int]:
+    """Ids in the order in which pages give them: newest first, of one moment the last made first.
+
+    Three share a moment, and time does not run with the ids.
+    """
     start = timezone.now() + later
     events = [
         AuditEvent.objects.create(
@@ -36,11 +39,13 @@ def make_events(count: int, *, same_moment: int = 3, later: timedelta = timedelt
             actor_name="a",
             transport="command",
             action="probe",
-            created_at=start + timedelta(seconds=number // same_moment),
-        ).pk
+            created_at=start + timedelta(seconds=number * 5 % 3),
+        )
         for number in range(count)
     ]
-    return events[::-1]
+    return [
+        event.pk for event in sorted(events, key=lambda event: (event.created_at, event.pk), reverse=True)
+    ]
 
 
 def walk(client: APIClient, url: str) -> list[list[int]]:
@@ -128,5 +133,5 @@ def test_a_cursor_that_was_tampered_with_is_refused(client: APIClient, spoil: in
 def test_a_cursor_is_good_for_its_own_address_only(client: APIClient) -> None:
     make_events(2)
     query = client.get(f"{PATH}?limit=1").json()["next"].split("?")[1]
-    answer = client.get(f"/api/v1/projects/?{query}")
+    answer = client.get(f"/api/v1/probes/other-pages/?{query}")
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
