@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from memories import claims
 from memories.dedupe import Relation, compare, one_value_changed
 from memories.extraction.reasons import Outcome, Reason
 from memories.extraction.transcript import KnownMemory
@@ -82,7 +83,11 @@ def judge(
     said_at = min(candidate.said_at, now)
     direct = [memory for memory in live if _is_same_subject(candidate, memory)]
     rivals = direct + [
-        memory for memory, relation in relations if relation is Relation.CONFLICT and memory not in direct
+        memory
+        for memory, relation in relations
+        if relation is Relation.CONFLICT
+        and memory not in direct
+        and not _of_other_subject(memory.content, content)
     ]
     if not rivals:
         return _fresh(candidate, policy, tombstone)
@@ -185,6 +190,15 @@ def _is_same_subject(candidate: Checked, memory: KnownMemory) -> bool:
         or (candidate.key_given and memory.key == proposal.key)
         or one_value_changed(memory.content, proposal.content)
     )
+
+
+def _of_other_subject(a: str, b: str) -> bool:
+    """service1 的端口是 1000 beside service2 的端口是 2000: said of something else."""
+    left, right = claims.read(a), claims.read(b)
+    if not left.predicate or not right.predicate:
+        return False
+    one, other = ([(t.kind, t.value) for t in claim.tokens[: claim.predicate]] for claim in (left, right))
+    return one != other
 
 
 def _contradicting(memory: KnownMemory, rivals: Sequence[KnownMemory] = ()) -> Verdict:

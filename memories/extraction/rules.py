@@ -144,6 +144,8 @@ def _read(text: str) -> list[_Found]:
     listed = 0
     skipping = False
     for sentence in sentences:
+        if len(sentence.text) > MAX_LENGTH:
+            continue
         if phrases.RETRACTION.search(sentence.plain):
             if found and not text[found[-1].sentence.end : sentence.start].strip(" \n。.！!；;，,…～~"):
                 found.pop()
@@ -241,7 +243,7 @@ def _matches(sign: Sign, clause: str) -> bool:
 
 def _take(sentence: Sentence, *, after_request: bool) -> _Found | None:
     """What the sentence states for good, if anything: the clauses that state it, as one content."""
-    if not MIN_LENGTH <= len(sentence.text) <= MAX_LENGTH:
+    if len(sentence.text) < MIN_LENGTH:
         return None
     for sign in phrases.SIGNS:
         if not _matches(sign, sentence.plain) and not any(_matches(sign, c.plain) for c in sentence.clauses):

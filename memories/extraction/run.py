@@ -155,14 +155,17 @@ class _Settlement:
     def record(self, proposal: Proposal, verdict: Verdict, memory: Memory | None = None) -> None:
         turn = self.transcript.turn(proposal.turn_id)
         target = verdict.target_id or verdict.contradicts_id
+        content, quote = _storable(proposal.content), _storable(proposal.quote)
+        # A key derived from what is masked would tell it.
+        is_clean = guard.mask(content) == content and guard.mask(proposal.key) == proposal.key
         self.rows.append(
             Candidate(
                 extraction=self.extraction,
                 position=len(self.rows),
                 type=proposal.type[:12],
-                key=proposal.key[:80],
-                content=guard.mask(_storable(proposal.content))[:1000],
-                quote=guard.mask(_storable(proposal.quote))[:1000],
+                key=_storable(proposal.key)[:80] if is_clean else "",
+                content=guard.mask(content)[:1000],
+                quote=guard.mask(quote)[:1000],
                 quote_role=proposal.quote_role,
                 chat_id=turn.id if turn else None,
                 outcome=verdict.outcome,

@@ -18,8 +18,8 @@ _QUOTED = re.compile(
 )
 _URL = re.compile(r"https?://[^\s，。；、）)\"'<>]+")
 _END = re.compile(
-    r"\n|[。！!…]+|[?？]+(?=[\s”」』)）]|$|[\u3400-\u9fff])"
-    r"|(?<![A-Z\d])\.+(?=[\s”」』)）]|$|[\u3400-\u9fff])|(?<=[A-Z\d])\.(?=\s+[A-Z]|\s*$|\s*\n)"
+    r"\n|[。！!…]+|[?？]++(?=[\s”」』)）]|$|[\u3400-\u9fff])"
+    r"|(?<![A-Z\d.])\.++(?=[\s”」』)）]|$|[\u3400-\u9fff])|(?<=[A-Z\d])\.(?=\s+[A-Z]|\s*$|\s*\n)"
 )
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|Mr|Ms|Dr|No)|(?:^|\n)\s*\d{1,2})$")
 _LIST_MARK = re.compile(

@@ -5,7 +5,7 @@ Pure values. `chats` builds a Transcript; backends, verify and judge read it. Of
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -17,14 +17,13 @@ SUCCEEDED = "succeeded"
 
 # Our own block, whoever pasted or echoed it: a memory must not breed itself. An unclosed one runs to the end.
 _OWN_BLOCK = re.compile(r"<project_memory\b.*?(?:</project_memory\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(
-    r"^[ \t]{0,3}(`{3,}|~{3,})[^\n]*(?:\n.*?(?:^[ \t]{0,3}\1[`~]*[ \t]*$|\Z)|\Z)", re.DOTALL | re.MULTILINE
-)
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})")
 _BLOCK_QUOTE = re.compile(r"^[ \t]{0,3}[>＞].*$", re.MULTILINE)
-_TABLE_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$", re.MULTILINE)
+_TABLE_ROW = re.compile(r"^[ \t]*+\|.*\|[ \t]*+$", re.MULTILINE)
 # A line that is program text, a diff, a shell prompt, a log line or a stack trace although nothing fences it.
+# The bound keeps the pattern from reading a long line again and again.
 _CODE_LINE = re.compile(
-    r"""^[ \t]*(?:
+    r"""^(?=.{0,400}$)[ \t]*+(?:
         //.* | /\*.* | \*/.* | \#\s*(?:include|define|!)\S*.* | @@.* | [+-]{3}[ ]\S.* | [$%]\s+[\w./-]+.*
       | (?:import|from)\s+[\w.{}*,\ '"@/]+(?:\s+from\s+['"].*|\s+import\s+.*|;)\s*
       | (?:const|let|var)\s+[\w{}\[\], ]+\s*=.*
@@ -62,9 +61,32 @@ def blank(text: str, spans: Iterable[Span]) -> str:
     return "".join(characters)
 
 
+def _fenced(text: str) -> Iterator[Span]:
+    """Code between fences, fences included; one that nothing closes runs to the end."""
+    opened: tuple[int, str] | None = None
+    start = 0
+    for line in text.splitlines(keepends=True):
+        fence = _FENCE.match(line)
+        if fence and opened is None:
+            opened = start, fence[1]
+        elif (
+            opened is not None
+            and fence
+            and set(line.strip()) == {opened[1][0]}
+            and len(fence[1]) >= len(opened[1])
+        ):
+            yield opened[0], start + len(line)
+            opened = None
+        start += len(line)
+    if opened is not None:
+        yield opened[0], len(text)
+
+
 def without_quoted_matter(text: str) -> str:
     """`text`, its length kept, with code, block quotes, tables, pasted matter and our own block blanked."""
-    for pattern in (_OWN_BLOCK, _FENCE, _BLOCK_QUOTE, _TABLE_ROW, _CODE_LINE):
+    text = blank(text, (match.span() for match in _OWN_BLOCK.finditer(text)))
+    text = blank(text, _fenced(text))
+    for pattern in (_BLOCK_QUOTE, _TABLE_ROW, _CODE_LINE):
         text = blank(text, (match.span() for match in pattern.finditer(text)))
     paste = _PASTE.search(text)
     return text if paste is None else blank(text, [(paste.start(), len(text))])

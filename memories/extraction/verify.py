@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from memories import claims, explicit
 from memories.dedupe import Relation, compare, content_hash
@@ -63,8 +64,9 @@ _LOOSE_DIRECTIONS = frozenset(
         "往",
     )
 )
+# A correction of what? Nobody can tell once the talk is over.
 _SUBJECTLESS_CORRECTION = re.compile(
-    r"^(?:应该|应当|其实|而)?(?:是|用|改(?:成|为)|换成|叫|走)|^(?:it|that|this)(?:'s|\s+is|\s+should|\s+must)\b|^(?:should\s+be|use\s+\S+$)",
+    r"^(?:应该|应当|其实)?(?:是|叫|改成|改为|换成)|^(?:it|that|this)(?:'s|\s+is|\s+should|\s+must)\b|^should\s+be\b",
     re.IGNORECASE,
 )
 _DENIED_REACH = 6
@@ -202,11 +204,21 @@ def _doubt(proposal: Proposal, words: str, start: int, end: int, *, happened: bo
         return Reason.ASSISTANT_QUOTE
     if not entails(surroundings(words, start, end), proposal.content):
         return Reason.NOT_ENTAILED
-    if phrases.JOKE.search(proposal.quote):
+    if _is_joke(words, start, end):
         return Reason.JOKE
     if _SUBJECTLESS_CORRECTION.search(proposal.content):
         return Reason.NO_SUBJECT
     return Reason.ALREADY_HAPPENED if happened else None
+
+
+def _is_joke(words: str, start: int, end: int) -> bool:
+    """Whether the sentence laughs about itself, or the next one takes it back."""
+    sentences = split(words)
+    inside = [i for i, sentence in enumerate(sentences) if sentence.start < end and sentence.end > start]
+    following = sentences[inside[-1] + 1 : inside[-1] + 2] if inside else []
+    return any(phrases.JOKE.search(sentences[i].plain) for i in inside) or any(
+        phrases.RETRACTION.search(sentence.plain) for sentence in following
+    )
 
 
 # --- Evidence
@@ -228,13 +240,15 @@ def _find(quote: str, turn_id: int | None, transcript: Transcript) -> tuple[Turn
 
 def _position(quote: str, text: str) -> tuple[int, int] | None:
     """Where `quote` stands in `text`; width, case, white space and quotation marks do not matter."""
-    wanted = "".join(_folded(quote)[0])
+    wanted = _folded(quote)[0]
     characters, places = _folded(text)
-    at = "".join(characters).find(wanted) if wanted else -1
+    at = characters.find(wanted) if wanted else -1
     return None if at < 0 else (places[at], places[at + len(wanted) - 1] + 1)
 
 
-def _folded(text: str) -> tuple[list[str], list[int]]:
+@lru_cache(maxsize=128)
+def _folded(text: str) -> tuple[str, tuple[int, ...]]:
+    """The characters that count, and the place in `text` of each."""
     characters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
@@ -242,7 +256,7 @@ def _folded(text: str) -> tuple[list[str], list[int]]:
             if not folded.isspace() and folded not in "“”„\"‘’'「」『』*`":
                 characters.append(folded)
                 places.append(place)
-    return characters, places
+    return "".join(characters), tuple(places)
 
 
 def surroundings(words: str, start: int, end: int) -> str:

@@ -238,6 +238,11 @@ def test_merely_similar_contradictions_are_shown_side_by_side() -> None:
     assert 7 in (result.contradicts_id, result.target_id)
 
 
+def test_the_same_thing_said_of_another_subject_is_no_contradiction() -> None:
+    said = candidate("service2 的端口是 2000")
+    assert short(verdict(said, memory("service1 的端口是 1000"))) == ("stored", "new", "active")
+
+
 # --- how many
 
 

@@ -1,12 +1,14 @@
 import json
+import time
 from pathlib import Path
 
 import pytest
 from django.conf import settings
 
 from memories.extraction import UnknownBackend, backend
-from memories.extraction.rules import Rules, signal_proposals
-from memories.extraction.transcript import Signal
+from memories.extraction.rules import MAX_MESSAGE, Rules, signal_proposals
+from memories.extraction.sentences import split
+from memories.extraction.transcript import Signal, without_quoted_matter
 
 from .builders import transcript, turn
 
@@ -166,3 +168,15 @@ def test_an_unknown_backend_is_named_in_a_sentence() -> None:
         UnknownBackend, match="no extraction backend “gpt”: set EXTRACTION_BACKEND to one of rules"
     ):
         backend("gpt")
+
+
+@pytest.mark.parametrize(
+    "piece", ["`", "<project_memory", "?", ".", "“", "必须，", "use the ", "- \n", "import ", "| "]
+)
+def test_hostile_text_costs_time_in_proportion_to_its_length(piece: str) -> None:
+    """A pattern that reads on at each place would take minutes here."""
+    text = (piece * 20_000)[:20_000]
+    start = time.perf_counter()
+    split(without_quoted_matter(text))
+    read(text[:MAX_MESSAGE])
+    assert time.perf_counter() - start < 2
