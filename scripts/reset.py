@@ -8,7 +8,16 @@ from pathlib import Path
 from data_dir import DATA_DIR, AlreadyRunning, lock
 
 # All that the product writes at run time; tools and caches of the set-up stay.
-DATA = ("db.sqlite3*", "test.sqlite3*", "secret_key", "broker", "beat-schedule*", "static", "openapi.yaml")
+DATA = (
+    "db.sqlite3*",
+    "test.sqlite3*",
+    "demo.json",
+    "secret_key",
+    "broker",
+    "beat-schedule*",
+    "static",
+    "openapi.yaml",
+)
 
 
 def remove(path: Path) -> None:
