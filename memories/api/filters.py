@@ -64,7 +64,7 @@ class SeveralIds(serializers.CharField):
 class MemoryParameters(Parameters):
     type = SeveralOf(MemoryType.choices)
     status = SeveralOf(Status.choices)
-    source = SeveralOf(Source.choices)
+    source = SeveralOf(Source.choices)  # type: ignore[assignment]
     authority = SeveralOf(Authority.choices)
     area = serializers.CharField(
         required=False, allow_blank=True, help_text="Exactly this; empty: of no area."
@@ -82,7 +82,9 @@ class MemoryFilter(StrictSerializer):
 
     type = ListField(child=ChoiceField(choices=MemoryType.choices), max_length=6, required=False)
     status = ListField(child=ChoiceField(choices=Status.choices), max_length=6, required=False)
-    source = ListField(child=ChoiceField(choices=Source.choices), max_length=5, required=False)
+    source = ListField(  # type: ignore[assignment]
+        child=ChoiceField(choices=Source.choices), max_length=5, required=False
+    )
     authority = ListField(child=ChoiceField(choices=Authority.choices), max_length=2, required=False)
     area = StringField(max_length=120, allow_blank=True, required=False)
     always = BooleanField(required=False)

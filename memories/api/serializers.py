@@ -99,7 +99,8 @@ class MemoryAnswer(serializers.Serializer[Any]):
     keywords = serializers.ListField(child=serializers.CharField())
     files = serializers.ListField(child=serializers.CharField())
     area = serializers.CharField()
-    source = serializers.ChoiceField(choices=Source.choices)
+    # A member of the answer; DRF has an attribute of that name.
+    source = serializers.ChoiceField(choices=Source.choices)  # type: ignore[assignment]
     authority = serializers.ChoiceField(choices=Authority.choices)
     status = serializers.ChoiceField(choices=Status.choices)
     withheld = serializers.BooleanField(help_text="The guard holds it for a person; it is not recalled.")

@@ -4,7 +4,6 @@ Every function takes the actor as `by`, locks the project first, passes the guar
 history and its audit event in one transaction. Nothing else saves, updates or deletes a Memory.
 """
 
-from memories.store.bulk import ACTIONS, INVERSE, MAX_SELECTED, Bulk, BulkResult, bulk
 from memories.store.drafts import Draft, Evidence, guard_texts
 from memories.store.errors import (
     ContentTaken,
@@ -23,6 +22,7 @@ from memories.store.errors import (
 from memories.store.lifecycle import EDITABLE, confirm, disable, edit, enable, reject, undo_replacement
 from memories.store.remember import Outcome, Remembered, forget, remember
 from memories.store.removal import delete, forget_sources, purge, restore
+from memories.store.selections import ACTIONS, INVERSE, MAX_SELECTED, Bulk, BulkResult, bulk
 from memories.store.writing import add, add_evidence, lock, merge, propose, replace
 
 __all__ = [

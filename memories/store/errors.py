@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memories.models import Memory
-    from memories.store.bulk import BulkResult
+    from memories.store.selections import BulkResult
 
 
 class StoreError(Exception):
