@@ -158,7 +158,8 @@ def _propose(project: Project, draft: store.Draft, *, by: Actor) -> store.Rememb
 
 
 def _same_subject(old: str, new: str) -> bool:
-    return compare(old, new) is not Relation.DIFFERENT or one_value_changed(old, new)
+    """What merely seems to conflict stays, the newer rule last: short rules look alike."""
+    return compare(old, new) in (Relation.SAME, Relation.NEAR) or one_value_changed(old, new)
 
 
 def _record(action: str, instruction: Instruction, *, by: Actor, reason: str = "") -> None:

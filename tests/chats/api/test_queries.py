@@ -1,0 +1,62 @@
+"""What opening a turn costs the database.
+
+Counted are the statements that Django sends on the connection during the request, authentication included
+and BEGIN, COMMIT, SAVEPOINT and RELEASE left out, for a key whose use was noted within the last minute (it is
+noted once a minute, by one UPDATE more), in a process whose recall index of the project is warm.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.factories import make_memory
+
+if TYPE_CHECKING:
+    from projects.models import Project
+    from tests.chats.api.agent import Agent
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TRANSACTIONS = ("BEGIN", "COMMIT", "SAVEPOINT", "RELEASE SAVEPOINT")
+
+
+def statements(queries: CaptureQueriesContext) -> list[str]:
+    """`SELECT projects_apikey`, `INSERT chats_chat` …: the verb and the first table."""
+    told = []
+    for query in queries.captured_queries:
+        sql = query["sql"].replace('"', "").replace("`", "")
+        if not sql.startswith(TRANSACTIONS):
+            words = sql.split()
+            verb = words[0]
+            place = {"SELECT": "FROM", "INSERT": "INTO", "UPDATE": "UPDATE"}[verb]
+            told.append(f"{verb} {words[words.index(place) + 1]}")
+    return told
+
+
+def test_opening_a_turn_takes_ten_queries(agent: Agent, project: Project) -> None:
+    make_memory(project, "Amounts are stored in cents.", always=True)
+    for number in range(5):
+        make_memory(project, f"Order table number {number} shows twenty rows.")
+    agent.turn("From now on use pnpm.", reply="Fine.")
+    for _ in range(3):
+        agent.turn("Show the order table.", reply="Shown.")
+    with CaptureQueriesContext(connection) as queries:
+        body = agent.open("Show the order table once more.", files=["src/orders.vue"])
+    assert len(body["context"]["memory"]["refs"]) == 6
+    assert len(body["context"]["history"]) == 8
+    assert len(body["context"]["instructions"]) == 1
+    assert statements(queries) == [
+        "SELECT projects_apikey",
+        "SELECT chats_topic",
+        "SELECT chats_chat",
+        "INSERT chats_chat",
+        "SELECT chats_instruction",
+        "SELECT projects_project",
+        "INSERT memories_recallblock",
+        "INSERT memories_recall",
+        "INSERT memories_recallitem",
+        "UPDATE chats_chat",
+    ]
