@@ -3,6 +3,7 @@
 from django.urls import path
 
 from memories.api.extractions import ExtractionListView, ExtractionView
+from memories.api.recalls import RecallView
 from memories.api.verbs import (
     BulkView,
     ConfirmView,
@@ -28,6 +29,7 @@ _VERBS = {
 
 app_name = "memories"
 urlpatterns = [
+    path("projects/<slug:slug>/recall/", RecallView.as_view(), name="recall"),
     path(_MEMORIES, MemoryListView.as_view(), name="memory-list"),
     path(f"{_MEMORIES}bulk/", BulkView.as_view(), name="memory-bulk"),
     path(f"{_MEMORIES}<int:memory_id>/", MemoryView.as_view(), name="memory"),
