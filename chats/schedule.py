@@ -93,7 +93,9 @@ def hold(claim: Claim) -> None:
 
 def release(claim: Claim, *, more: bool) -> bool:
     """Give the topic back after a run. `more`: turns are left that did not fit. True when it is due again."""
-    topic = Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
+    topic = (
+        Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
+    )
     if topic is None:
         return False
     now = timezone.now()
@@ -109,12 +111,14 @@ def release(claim: Claim, *, more: bool) -> bool:
         topic.distil_due_at = None
         topic.distil_trigger = ""
     topic.save(update_fields=_DISTIL_FIELDS)
-    return topic.distil_pending
+    return bool(topic.distil_pending)
 
 
 def release_failed(claim: Claim) -> None:
     """Give the topic back after a run that failed: still due, but not before the next back-off has passed."""
-    topic = Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
+    topic = (
+        Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
+    )
     if topic is None:
         return
     now = timezone.now()

@@ -29,7 +29,7 @@ def complete_topic(*, project: Project, topic_id: int, by: Actor) -> Topic:
 
     A later turn opens the topic again.
     """
-    topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
+    topic: Topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
     if topic.status == Topic.TopicStatus.COMPLETED:
         return topic
     now = timezone.now()
@@ -56,7 +56,7 @@ def edit_topic(*, project: Project, topic_id: int, changes: Mapping[str, Any], b
     if unknown := set(changes) - set(EDITABLE):
         raise TypeError(f"not editable: {sorted(unknown)}")
     store.guard_texts(iter(changes.items()))
-    topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
+    topic: Topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
     for name, value in changes.items():
         setattr(topic, name, value)
     topic.updated_at = timezone.now()
@@ -72,7 +72,7 @@ def delete_topic(*, project: Project, topic_id: int, by: Actor, reason: str = ""
     A run under way finds its lease gone and stores nothing.
     """
     store.lock(project)
-    topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
+    topic: Topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
     chats = list(Chat.objects.filter(topic=topic).values_list("pk", flat=True))
     store.forget_sources(project=project, chat_ids=chats, by=by)
     runs = Extraction.objects.filter(topic=topic)
@@ -93,7 +93,9 @@ def delete_topic(*, project: Project, topic_id: int, by: Actor, reason: str = ""
 @atomic_retry
 def retry(*, project: Project, extraction: Extraction, by: Actor) -> Topic:
     """Read again, at once and whatever the back-off, what a failed run could not. Raises NothingToRetry."""
-    topic = Topic.objects.select_for_update().filter(pk=extraction.topic_id, project=project).first()
+    topic: Topic | None = (
+        Topic.objects.select_for_update().filter(pk=extraction.topic_id, project=project).first()
+    )
     if (
         topic is None
         or extraction.status != Extraction.RunStatus.FAILED

@@ -148,7 +148,7 @@ class OpenedTurn(serializers.Serializer[Any]):
 
 class OpenAnswer(HeardAnswer):
     turn = OpenedTurn()
-    context = ContextAnswer()
+    context = ContextAnswer()  # type: ignore[assignment]
 
 
 class TurnStatus(serializers.Serializer[Any]):
@@ -158,7 +158,7 @@ class TurnStatus(serializers.Serializer[Any]):
 
 class FreshContext(HeardAnswer):
     turn = TurnStatus()
-    context = ContextAnswer()
+    context = ContextAnswer()  # type: ignore[assignment]
 
 
 class StepAnswer(serializers.Serializer[Any]):
@@ -174,7 +174,7 @@ class StepAnswer(serializers.Serializer[Any]):
 class AddedStepAnswer(serializers.Serializer[Any]):
     step = StepAnswer()
     repeated = serializers.BooleanField()
-    context = ContextAnswer(help_text="The turn's, byte for byte.")
+    context = ContextAnswer(help_text="The turn's, byte for byte.")  # type: ignore[assignment]
 
 
 class DistilAnswer(serializers.Serializer[Any]):

@@ -101,7 +101,7 @@ class TurnBody(StrictSerializer):
     agent = StringField(max_length=MAX_NAME, allow_blank=True, default="")
     origin = ChoiceField(choices=Chat.Origin.choices, default=Chat.Origin.HUMAN)
     sent_at = DateTimeField(required=False, help_text="With its offset; default: now.")
-    context = ContextWanted(required=False)
+    context = ContextWanted(required=False)  # type: ignore[assignment]
     status = ChoiceField(
         choices=Chat.ChatStatus.choices,
         default=Chat.ChatStatus.RUNNING,
@@ -123,7 +123,7 @@ class FurtherMessage(StrictSerializer):
     message = Text(required=False, help_text="A further message of the same human, such as a correction.")
     files = Files()
     sent_at = DateTimeField(required=False)
-    context = ContextWanted(required=False)
+    context = ContextWanted(required=False)  # type: ignore[assignment]
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs.get("message", "").strip() and (attrs.get("files") or attrs.get("sent_at")):
@@ -156,8 +156,8 @@ class FinishBody(StrictSerializer):
     reply = Text(default="")
     error = StringField(max_length=10_000, allow_blank=True, default="", help_text="Secrets are masked.")
     files = Files(help_text="Further paths that the turn touched.")
-    tools = Tool(many=True, required=False, max_length=MAX_TOOLS)
-    steps = FinishedStep(many=True, required=False, max_length=MAX_STEPS)
+    tools = ListField(child=Tool(), max_length=MAX_TOOLS, required=False)
+    steps = ListField(child=FinishedStep(), max_length=MAX_STEPS, required=False)
     milestone = StringField(max_length=200, allow_blank=True, default="")
     model = StringField(max_length=MAX_NAME, allow_blank=True, default="")
     usage = ObjectField(child=IntegerField(min_value=0), required=False, help_text="Tokens by kind.")
@@ -185,7 +185,7 @@ def read(body: type[StrictSerializer], request: Request, **kwargs: Any) -> dict[
     return read_body(body, request, **kwargs)
 
 
-def _refuse_large(body: dict[str, Any]) -> None:
+def _refuse_large(body: Any) -> None:
     waiting: list[tuple[Any, tuple[str | int, ...]]] = [(body, ())]
     while waiting:
         value, path = waiting.pop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from celery import current_app
 from django.db import DatabaseError, connection
@@ -43,8 +43,8 @@ class ReadyAnswer(LiveAnswer):
 
 
 class PublicView(APIView):
-    authentication_classes: ClassVar[list[Any]] = []
-    permission_classes: ClassVar[list[Any]] = [AllowAny]
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
 
 
 class LiveView(PublicView):

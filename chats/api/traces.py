@@ -153,7 +153,7 @@ class RecallAnswer(serializers.Serializer[Any]):
     error = serializers.CharField()
     block = serializers.CharField(allow_null=True, help_text="The exact text; null: none, or purged.")
     sha256 = serializers.CharField(allow_null=True)
-    items = RecallItemAnswer(many=True)  # type: ignore[assignment]
+    items = RecallItemAnswer(many=True)
     omitted = serializers.ListField(
         child=serializers.DictField(), help_text="The best that were left out, each with its reason."
     )
@@ -230,7 +230,7 @@ def _basics(chat: Chat) -> dict[str, Any]:
     }
 
 
-_PLAIN = tuple(name for name in TurnDetail().fields if name not in TurnBasics().fields)
+_PLAIN = tuple(name for name in TurnDetail().get_fields() if name not in TurnBasics().get_fields())
 
 
 def _turn(chat: Chat) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def _step(step: Chat) -> dict[str, Any]:
 def _given(chat: Chat) -> dict[str, Any] | None:
     if not chat.given:
         return None
-    told = {name: chat.given[name] for name in GivenAnswer().fields}
+    told = {name: chat.given[name] for name in GivenAnswer().get_fields()}
     rules = Instruction.objects.in_bulk(told["instructions"])
     return told | {
         "instructions": [
