@@ -24,10 +24,12 @@ from honcho.colour import get_colours
 from honcho.environ import parse_procfile
 from honcho.printer import Message, Printer
 
-START_S = 60
+START_S = 120
 STOP_S = 20
 # Where Linux offers it, a program is asked to end even when this process is killed without a chance to ask.
 END_WITH_US = [setpriv, "--pdeathsig", "TERM"] if (setpriv := shutil.which("setpriv")) else []
+# On one's own machine: a worker run by root, and static files served from where the packages keep them.
+EXPECTED_WARNINGS = "ignore:You're running the worker with superuser,ignore:No directory at"
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -99,7 +101,7 @@ class Site:
             if self.stop_asked:
                 return 0
             for name, command in parse_procfile((ROOT / "Procfile").read_text()).processes.items():
-                self.start(name, command)
+                self.say(f"{name} is process {self.start(name, command).process.pid}")
             return self._watch()
         finally:
             self._stop()
@@ -223,6 +225,7 @@ def main() -> int:
         path = os.environ.get("PATH", os.defpath)
         os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), path])
         os.environ["PYTHONUNBUFFERED"] = "1"
+        os.environ.setdefault("PYTHONWARNINGS", EXPECTED_WARNINGS)
         os.environ.setdefault("SITE_URL", url)
         site = Site(url)
         for number in STOP_SIGNALS:
