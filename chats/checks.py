@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from django.conf import settings
@@ -27,6 +28,6 @@ def time_limits_obey_one_inequality(app_configs: Any, **kwargs: Any) -> list[Che
             hint="Raise the second or lower the first in the environment.",
             id="chats.E001",
         )
-        for (small, low), (large, high) in zip(chain, chain[1:], strict=False)
+        for (small, low), (large, high) in pairwise(chain)
         if low >= high
     ]

@@ -122,7 +122,9 @@ def _store(
         by=WORKER,
     )
     for turn in turns:
-        outcome = Chat.DistilOutcome.READ if turn.pk in settled.turns_kept_from else Chat.DistilOutcome.NOTHING
+        outcome = (
+            Chat.DistilOutcome.READ if turn.pk in settled.turns_kept_from else Chat.DistilOutcome.NOTHING
+        )
         _stamp([turn], extraction=extraction, outcome=outcome)
     for instruction_id, memory_id in settled.instructions.items():
         Instruction.objects.filter(pk=instruction_id, state=Instruction.State.ACTIVE).update(
@@ -148,7 +150,14 @@ def _end_run(extraction: Extraction, status: str) -> None:
     # Never the topic: it may have been deleted while the run went on.
     extraction.save(
         update_fields=[
-            "status", "finished_at", "counts", "tokens_in", "tokens_out", "raw_output", "error_kind", "error"
+            "status",
+            "finished_at",
+            "counts",
+            "tokens_in",
+            "tokens_out",
+            "raw_output",
+            "error_kind",
+            "error",
         ]
     )
 
@@ -168,7 +177,10 @@ def _end_quietly(claim: Claim, turns: Sequence[Chat]) -> bool:
 
 @atomic_retry
 def _fail(claim: Claim, extraction: Extraction, error: Exception) -> None:
-    """The turns stay unread and come again after a back-off. The error's text may quote the talk: only its kind is kept."""
+    """The turns stay unread and come again after a back-off.
+
+    The error's text may quote the talk: only its kind is kept.
+    """
     extraction.error_kind = Extraction.ErrorKind.INTERNAL
     extraction.error = type(error).__name__
     _end_run(extraction, RunStatus.FAILED)

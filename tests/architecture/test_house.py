@@ -18,18 +18,12 @@ DOORS = {
     "Memory": ("memories/store/",),
     "Tombstone": ("memories/store/",),
     "AuditEvent": ("projects/audit.py",),
-    "ApiKey": ("projects/store.py", "projects/keys.py", "projects/http/authentication.py"),
+    "ApiKey": ("projects/store.py", "projects/http/authentication.py"),
     "Project": ("projects/store.py", "memories/store/writing.py"),
     "Instruction": ("chats/instructions.py", "chats/distil.py"),
-    "Topic": ("chats/turns.py", "chats/topics.py", "chats/schedule.py"),
+    "Topic": ("chats/turns.py", "chats/schedule.py"),
     "Chat": ("chats/turns.py", "chats/steps.py", "chats/context.py", "chats/distil.py"),
-    "Extraction": (
-        "chats/distil.py",
-        "chats/schedule.py",
-        "chats/topics.py",
-        "memories/store/removal.py",
-        "memories/extraction/run.py",
-    ),
+    "Extraction": ("chats/distil.py", "chats/schedule.py", "memories/store/removal.py"),
 }
 WRITES = {"create", "bulk_create", "update", "bulk_update", "delete", "get_or_create", "update_or_create"}
 

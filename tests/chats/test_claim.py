@@ -180,7 +180,7 @@ def test_a_run_killed_after_its_claim_is_claimed_again_and_nothing_is_doubled(
         assert distil.run(chat.topic_id) is False, "the child holds the lease"
     finally:
         child.send_signal(signal.SIGKILL)
-        child.wait()
+        child.communicate()
     assert statuses() == ["running"]
     end_leases()
     assert list(schedule.due_topics(now=timezone.now(), limit=10)) == [chat.topic_id]
