@@ -29,6 +29,8 @@ class Intent:
 
 
 _EDGES = " \t\n。．.!！?？~～,，、…:：;；)）(（\"'“”‘’👍🙏😊🎉"
+
+
 def _phrases(text: str) -> frozenset[str]:
     """Phrases, parted by bars and line ends."""
     return frozenset(phrase for line in text.splitlines() for phrase in line.strip().split("|") if phrase)
@@ -41,7 +43,6 @@ _GREETINGS = _phrases(
     你好|您好|嗨|哈喽|早|早上好|上午好|中午好|下午好|晚上好|大家好|在吗|谢谢|谢谢你|谢谢啦|多谢|感谢|辛苦了|辛苦
     再见|拜拜|太好了|很好|不错|棒|太棒了|赞|厉害|你好啊|您好啊
     """
-)("|")
 )
 _CONTINUATIONS = _phrases(
     """
@@ -50,7 +51,6 @@ _CONTINUATIONS = _phrases(
     继续|继续吧|请继续|接着|接着来|接着做|往下|下一步|然后呢|然后|好|好的|好吧|行|可以|嗯|嗯嗯|是|是的|对|没错|同意
     开始|开始吧|就这样|就这么办|ok继续|好的继续|好继续|继续做|继续写|再来|再来一个|没问题
     """
-)("|")
 )
 _LOOKUP = re.compile(
     r"之前|上次|以前|前面(?:说|提|定)|当时|早先|曾经|我们(?:定|说|选|用)的(?:是)?什么|"
