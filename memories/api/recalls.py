@@ -105,7 +105,7 @@ class BlockAnswer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField()
 
 
-class RecallAnswer(serializers.Serializer[Any]):
+class DryRecallAnswer(serializers.Serializer[Any]):
     memory_enabled = serializers.BooleanField(help_text="False: turns are given nothing at present.")
     memory = BlockAnswer()
     items = RecalledItem(many=True, help_text="By rank.")
@@ -156,7 +156,7 @@ class RecallView(APIView):
     @extend_schema(
         operation_id="recall",
         request=RecallBody,
-        responses={200: RecallAnswer, **problems(400, 403, 404, 413)},
+        responses={200: DryRecallAnswer, **problems(400, 403, 404, 413)},
         examples=[
             OpenApiExample(
                 "message",

@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 
 from memories import store
-from memories.api.recalls import RecallAnswer, RecalledItem, WhyItem
+from memories.api.recalls import DryRecallAnswer, RecalledItem, WhyItem
 from memories.models import Memory, Recall, RecallItem, Status
 from memories.recall.service import cache
 from projects.models import Project, Scope
@@ -54,7 +54,7 @@ def test_it_tells_what_a_turn_would_be_given(agent: APIClient, project: Project)
     relevant = make_memory(project, "登录页引用区块要用区块 ID", key="登录页区块")
     make_memory(project, "Deploys happen on Friday.")
     body = ask(agent, "做登录页，引用页头区块")
-    assert set(body) == set(RecallAnswer().get_fields())
+    assert set(body) == set(DryRecallAnswer().get_fields())
     assert (body["memory"]["refs"], body["memory_enabled"]) == ([always.pk, relevant.pk], True)
     assert [(item["id"], item["tier"], item["rank"]) for item in body["items"]] == [
         (always.pk, "always", 1),
