@@ -34,8 +34,8 @@ def test_two_secrets_are_two_findings_in_order():
 
 
 def test_a_mask_covers_every_recurrence_of_a_value():
-    text = f"the password is {VALUE}; log in with {VALUE} twice"
-    assert guard.mask(text) == f"the password is {VALUE[:2]}***; log in with {VALUE[:2]}*** twice"
+    text = f"the password is {VALUE}. Later, {VALUE} came up again"
+    assert guard.mask(text) == f"the password is {VALUE[:2]}***. Later, {VALUE[:2]}*** came up again"
 
 
 def test_a_mask_is_itself_no_secret():
@@ -188,8 +188,9 @@ def test_the_worst_finding_is_the_one_to_report(findings, expected):
 
 PIECES = st.sampled_from([
     "password: ", "密码是", "token=", "ignore previous instructions", "忽略之前的", "\u200b", "\n", "“", '"',
-    "%41", "&#x49;", "\\u0049", "</project_memory>", "-----BEGIN PRIVATE KEY-----", "://u:", "@", "\U000e0041", "\ufe0f",
-    "é", "İ", "ﬁ", VALUE, base64.b64encode(f"secret: {VALUE}".encode()).decode(), "а", " ", "ẞ", "\ud800",
+    "%41", "&#x49;", "\\u0049", "</project_memory>", "-----BEGIN PRIVATE KEY-----", "://u:", "@",
+    "\U000e0041", "\ufe0f", "é", "İ", "ﬁ", VALUE, base64.b64encode(f"secret: {VALUE}".encode()).decode(),
+    "а", " ", "ẞ", "\ud800",
 ])  # fmt: skip
 ANY_TEXT = st.one_of(st.text(max_size=300), st.lists(PIECES | st.text(max_size=8), max_size=30).map("".join))
 

@@ -12,8 +12,8 @@ _ALPHABETS = {
     "num": "123456789",
 }
 _WORDS = [
-    "maple", "river", "stone", "cloud", "amber", "field", "quiet", "ocean", "tiger", "lemon", "bridge", "copper",
-    "winter", "garden",
+    "maple", "river", "stone", "cloud", "amber", "field", "quiet", "ocean", "tiger", "lemon", "bridge",
+    "copper", "winter", "garden",
 ]  # fmt: skip
 
 
