@@ -15,6 +15,7 @@ from django.db.models import Case, Q, Value, When
 from django.dispatch import receiver
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from simple_history.models import HistoricalRecords
 from simple_history.signals import pre_create_historical_record
 
@@ -102,7 +103,7 @@ class Memory(models.Model):
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="memories", verbose_name=_("project"))
     type = models.CharField(_("type"), max_length=12, choices=MemoryType.choices)
-    key = ExactCharField(_("key"), max_length=MAX_KEY)
+    key = ExactCharField(pgettext_lazy("of a memory", "key"), max_length=MAX_KEY)
     content = models.TextField(_("content"), validators=[MaxLengthValidator(MAX_CONTENT)])
     importance = models.PositiveSmallIntegerField(
         _("importance"), default=3, validators=[MinValueValidator(1), MaxValueValidator(5)]
@@ -354,7 +355,7 @@ class Candidate(models.Model):
     extraction = models.ForeignKey(Extraction, models.CASCADE, related_name="candidates")
     position = models.PositiveSmallIntegerField()
     type = models.CharField(_("type"), max_length=12, choices=MemoryType.choices)
-    key = ExactCharField(_("key"), max_length=MAX_KEY, blank=True)
+    key = ExactCharField(pgettext_lazy("of a memory", "key"), max_length=MAX_KEY, blank=True)
     content = models.TextField(_("content"), blank=True)
     quote = models.TextField(_("quote"), blank=True)
     quote_role = models.CharField(_("said by"), max_length=10, blank=True)

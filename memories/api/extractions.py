@@ -34,6 +34,7 @@ class ExtractionListView(APIView):
 
     @extend_schema(
         operation_id="extractions_list",
+        tags=["extractions"],
         parameters=[ExtractionParameters],
         responses={200: ExtractionAnswer(many=True), **problems(400, 403, 404)},
         examples=[examples.extraction],
@@ -49,6 +50,7 @@ class ExtractionListView(APIView):
 class ExtractionView(APIView):
     @extend_schema(
         operation_id="extractions_get",
+        tags=["extractions"],
         responses={200: ExtractionDetail, **problems(400, 403, 404)},
         examples=[examples.extraction_detail],
     )

@@ -155,6 +155,7 @@ _EXAMPLE = {
 class RecallView(APIView):
     @extend_schema(
         operation_id="recall",
+        tags=["recall"],
         request=RecallBody,
         responses={200: DryRecallAnswer, **problems(400, 403, 404, 413)},
         examples=[

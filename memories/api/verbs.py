@@ -89,6 +89,7 @@ class VerbView(StoreView):
 def _described(name: str, body: type[StrictSerializer] = Reason, *, answers: bool = True) -> Any:
     return extend_schema(
         operation_id=f"memories_{name}",
+        tags=["memories"],
         parameters=[IDEMPOTENCY_KEY, OPTIONAL_IF_MATCH],
         request=body,
         responses={
@@ -220,6 +221,7 @@ class BulkAnswer(serializers.Serializer[Any]):
 class BulkView(StoreView):
     @extend_schema(
         operation_id="memories_bulk",
+        tags=["memories"],
         parameters=[IDEMPOTENCY_KEY],
         request=BulkBody,
         responses={200: BulkAnswer, **problems(400, 403, 404, 409, 422)},

@@ -56,6 +56,7 @@ class MemoryListView(StoreView):
 
     @extend_schema(
         operation_id="memories_list",
+        tags=["memories"],
         parameters=[MemoryParameters],
         responses={200: MemoryAnswer(many=True), **problems(400, 403, 404)},
         examples=[examples.memory],
@@ -69,6 +70,7 @@ class MemoryListView(StoreView):
 
     @extend_schema(
         operation_id="memories_create",
+        tags=["memories"],
         parameters=[IDEMPOTENCY_KEY],
         request=MemoryBody,
         responses={201: MemoryAnswer, **problems(400, 403, 404, 409, 413, 422)},
@@ -119,6 +121,7 @@ class MemoryView(StoreView):
 
     @extend_schema(
         operation_id="memories_get",
+        tags=["memories"],
         responses={200: MemoryAnswer, **problems(400, 403, 404)},
         examples=[examples.memory],
     )
@@ -130,6 +133,7 @@ class MemoryView(StoreView):
 
     @extend_schema(
         operation_id="memories_patch",
+        tags=["memories"],
         parameters=[IF_MATCH],
         request=MemoryBody(partial=True),
         responses={200: MemoryAnswer, **problems(400, 403, 404, 409, 412, 413, 422, 428)},
@@ -154,6 +158,7 @@ class MemoryView(StoreView):
 
     @extend_schema(
         operation_id="memories_delete",
+        tags=["memories"],
         parameters=[IF_MATCH, DeletionParameters],
         responses={204: None, **problems(400, 403, 404, 412, 428)},
     )
@@ -173,6 +178,7 @@ class HistoryView(StoreView):
 
     @extend_schema(
         operation_id="memories_history",
+        tags=["memories"],
         responses={200: VersionAnswer(many=True), **problems(400, 403, 404)},
         examples=[examples.version],
     )
