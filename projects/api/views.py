@@ -108,7 +108,7 @@ class ProjectView(APIView):
                 )
                 raise invalid(detail=detail) from None
             except store.SlugTaken:
-                # Somebody else was faster. To the caller it is as if they had been so all along.
+                # Others have it, or were faster just now; then it is as if they had been so all along.
                 project = self._existing(request, slug)
                 if project is None:
                     raise not_found() from None
@@ -151,11 +151,11 @@ class ProjectView(APIView):
         return access.project_for(request, slug, scope=Scope.PROJECTS, permission=Permission.ADMINISTER)
 
     def _existing(self, request: Request, slug: str) -> Project | None:
-        """The project to replace, None if there is none; what is not the caller's is 404."""
+        """The project to replace, None if the caller sees none."""
         try:
             return self._administered(request, slug)
         except Problem as problem:
-            if problem.status_code != 404 or Project.objects.filter(slug=slug).exists():
+            if problem.status_code != 404:
                 raise
             return None
 

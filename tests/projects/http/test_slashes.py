@@ -36,6 +36,15 @@ def test_a_write_without_the_slash_works(api_as: Callable[..., APIClient]) -> No
     assert not Project.objects.exists()
 
 
+def test_with_or_without_it_is_the_same_request(api_as: Callable[..., APIClient]) -> None:
+    client = api_as(make_user())
+    key = {"Idempotency-Key": "k"}
+    first = client.post("/api/v1/probes/once", {"slug": "shop"}, headers=key)
+    again = client.post("/api/v1/probes/once/", {"slug": "shop"}, headers=key)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.headers["Idempotent-Replayed"] == "true"
+
+
 def test_a_read_without_the_slash_is_sent_on(api_as: Callable[..., APIClient]) -> None:
     answer = api_as(make_user()).get("/api/v1/me?x=1")
     assert (answer.status_code, answer.headers["Location"]) == (301, "/api/v1/me/?x=1")
