@@ -155,6 +155,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 ANONYMOUS_USER_NAME = None  # guardian: nobody has rights without logging in
 LOGIN_URL = reverse_lazy("admin:login")
+LOGIN_REDIRECT_URL = reverse_lazy("home")
 
 # --- Language and time -------------------------------------------------------------------------------------
 

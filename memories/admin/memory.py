@@ -45,7 +45,7 @@ class MemoryForm(forms.ModelForm):
     nothing that was typed is lost.
     """
 
-    version = forms.IntegerField(widget=forms.HiddenInput, required=False)
+    read_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
     keywords = forms.CharField(label=_("keywords"), required=False, help_text=_("Separated by commas."))
     files = forms.CharField(label=_("files"), required=False, help_text=_("Globs, separated by commas."))
     reason = forms.CharField(
@@ -59,7 +59,7 @@ class MemoryForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial["version"] = self.instance.version if self.instance.pk else None
+        self.initial["read_version"] = self.instance.version if self.instance.pk else None
         for name in ("keywords", "files"):
             self.initial[name] = ", ".join(getattr(self.instance, name) or [])
         if "key" in self.fields:
@@ -84,7 +84,7 @@ class MemoryForm(forms.ModelForm):
                     project=self.instance.project,
                     memory_id=self.instance.pk,
                     changes={name: value for name, value in values.items() if name in self.changed_data},
-                    version=self.cleaned_data["version"],
+                    version=self.cleaned_data["read_version"],
                     by=by,
                     reason=reason,
                 )
@@ -177,7 +177,7 @@ class MemoryAdmin(ModelAdmin):
         (_("Standing"), {"fields": (("state", "authority", "expires_at"), ("tokens", "version_shown"))}),
         (_("Where it comes from"), {"fields": ("source_line", "evidence_list", "relations")}),
         (_("What became of it"), {"fields": ("turns_given", "history_list")}),
-        (_("This change"), {"fields": ("reason", "version")}),
+        (_("This change"), {"fields": ("reason", "read_version")}),
     )
 
     def get_fieldsets(self, request: HttpRequest, obj: Memory | None = None) -> Any:
