@@ -115,7 +115,9 @@ def _content(text: str, piece: Piece) -> str:
 
 def _item(surface: Surface, trigger: Trigger, piece: Piece, content: str, number: int) -> Item:
     """`number` counts the items that one 记住[key]： asks for: a key names one memory."""
-    view = surface.open[piece.start : piece.end]
+    # Lines of another's words that were asked for are judged as they stand.
+    is_own = not surface.lines[surface.line_at(piece.start)].kind
+    view = (surface.open if is_own else surface.folded)[piece.start : piece.end]
     given = slug(trigger.key)
     if given and number > 1:
         given = f"{given[:76]}-{number}"

@@ -52,7 +52,9 @@ class Collector:
             following = self._marker(number + 1)
             if following is not None and following.kind == opening.kind:
                 opening = replace(opening, indent=following.indent)
-            return self._list(number, limit, "", trigger.at, opening=opening)
+                return self._list(number, limit, "", trigger.at, opening=opening)
+            if opening.kind not in ("han", "letter"):
+                start = opening.end
         heading = self._heading(start, stop, number)
         if heading is not None:
             block = self._block(number + 1, limit, heading, trigger, code_from=start)
@@ -170,6 +172,9 @@ class Collector:
         if first >= len(self.lines) or self.lines[first].start >= limit or self.surface.is_blank(first):
             return Taken((), trigger.at)
         if self._marker(first) is not None:
+            inline = self._inline(self.lines[first].start, min(self.lines[first].end, limit))
+            if inline is not None:
+                return replace(inline, pieces=tuple(replace(p, heading=heading) for p in inline.pieces))
             return self._list(first, limit, heading, trigger.at)
         if trigger.lists_only:
             return Taken((), trigger.at)

@@ -20,10 +20,13 @@ _MARKER: Final = re.compile(
 )
 _INLINE: Final = re.compile(
     rf"(?:^|(?<=[\s;:，,。、.]))(?:(?P<number>\d{{1,2}})(?:[.、)](?!\d)|\ufe0f?\u20e3)"
-    rf"|\((?P<round>\d{{1,2}})\))|(?P<circled>[{_CIRCLED}{_PARENTHESISED}])[.、]?"
+    rf"|\((?P<round>\d{{1,2}}|[{_HAN}]{{1,2}})\)|(?P<han>[{_HAN}]{{1,2}})、"
+    rf"|第(?P<nth>[{_HAN}])(?=[，,、:]))[，,、:]? ?"
+    rf"|(?P<circled>[{_CIRCLED}{_PARENTHESISED}])[.、]?"
 )
 _GENERIC: Final = re.compile(
-    rf"(?:请?(?:务必)?(?:遵守|遵循|注意|按照?)?)?(?:以下|下面|下列|如下|这|有|我的|the following|following"
+    rf"(?:(?:以后|今后)?都?(?:请|要|得|必须|需要)?(?:务必|严格)?(?:遵守|遵循|注意|按照?)?)?(?:以下|下面"
+    rf"|下列|如下|这|有|我的|the following|following"
     rf"|these|this|my|our|the)?(?:的)?(?:这)?"
     rf"[ {_HAN}两几\d]{{0,4}}(?:two|three|four|five|few)? ?(?:些|点|条|个|件|项|句)?(?:重要)?(?:的)?(?:内容"
     rf"|规则|规定|规范|约定|要求|原则|注意事项|事项|事情?|话|信息"
@@ -65,7 +68,7 @@ def _order(match: re.Match[str]) -> tuple[str, int | None]:
         return "number", int(sign)
     if sign := groups["round"]:
         return "round", int(sign) if sign.isdecimal() else _han_number(sign)
-    if sign := groups.get("han"):
+    if sign := groups.get("han") or groups.get("nth"):
         return "han", _han_number(sign)
     if sign := groups.get("letter"):
         return "letter", ord(sign) - ord("a") + 1
@@ -102,7 +105,8 @@ def inline_items(view: str, start: int, end: int) -> list[tuple[int, int, int]]:
     """`1. 表头固定；2. 操作列放右侧`: marker, start and end of each item, where numbers count up from one."""
     marks: list[re.Match[str]] = []
     for match in _INLINE.finditer(view, start, end):
-        if _order(match)[1] == len(marks) + 1:
+        kind, number = _order(match)
+        if number == len(marks) + 1 and (not marks or kind == _order(marks[0])[0]):
             marks.append(match)
     items = []
     stops = [*(mark.start() for mark in marks[1:]), end]

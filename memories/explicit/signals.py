@@ -44,6 +44,7 @@ _DIRECTIVE: Final = re.compile(
     rf"|[^，, 。]{{1,10}}?(?:(?:今后|往后|从现在(?:起|开始)|从今(?:往后"
     rf"|以后))[，, ]?(?!{_NOT_YET})[^，,]{{0,12}}?(?:{_ORDER})|(?<![录存后击交新改完])以后(?:都|统一|一律"
     rf"|只用|别再|不要再))"
+    r"|每次[^，,]{1,14}?(?:都要|都得|都先|必须|一定要|务必|都?不要)"
     r"|(?:下次|下回|下一次)[，, ]?(?:你|您|请|再)?(?:不要|别|请|记得|注意|先|都|必须|用(?![户途])|不许|不准"
     r"|一定|直接|写|改(?!版))"
     r"|(?:接下来|之后|后面|后续)(?:的?[^，,]{0,6}?)(?:都(?!有|会)|一律|统一|不要再|别再|禁止)"
@@ -53,8 +54,11 @@ _DIRECTIVE: Final = re.compile(
     r"|for future|starting (?:now|today))(?![\w-])(?!'s)(?![, ]{1,2}(?:we|i|it|this|that|there|they"
     r"|users?)(?: [a-z]+)? (?:might|may|could|would|plan|want|hope))[^\n]{4}"
     r"|next time(?![, ]{1,2}(?:we meet|i |the user|users?|a user|someone|it|they))[, ]{1,2}[^\n]{4}"
-    r"|(?:always|never) (?!(?:mind|ever|again|been|had|was|were|on|the|a|an)\b)[a-z]{2,}"
-    r"|(?:whenever|every time|each time) you [^\n]{3}"
+    r"|(?:always|never) (?!(?:mind|remember|ever|again|been|had|was|were|on|the|a|an|good|nice|great|happy"
+    r"|glad"
+    r"|wanted|wondered|thought)\b)[a-z]{2,}"
+    r"|(?:whenever|every time|each time) you [^\n,]{3,80}, (?!(?:it|you|the|this|that|they|we|i"
+    r"|there)\b)[a-z]{2}"
 )
 _TRAILING_DIRECTIVE: Final = re.compile(
     r"(?:use|don't|do not|no more|stop|keep|write|put|name|reply|answer|call|avoid|we"
@@ -70,7 +74,7 @@ _TEMPORARY: Final = re.compile(
     r"|only )?this (?:one )?time(?: only)?|only this once|this once"
     r"|(?:just |only )?for this (?:task|turn|session|page|one|request|pr|change|file|time)(?: only)?"
     r"|temporarily)"
-    r"(?![\w'-])[, ]{1,2}(?!(?:i|the error|it (?:broke|failed|worked))\b)[a-z]{2}"
+    r"(?![\w'-])[, ]{1,2}(?!(?:i|the error|it (?:broke|failed|worked)|it's|there|there's|that's)\b)[a-z]{2}"
 )
 _TRAILING_TEMPORARY: Final = re.compile(
     r"(?:use|don't|do not|skip|ignore|keep|leave|avoid|make|disable|no)(?![\w'-])[^\n]{2,200}"
@@ -84,7 +88,7 @@ _TRAILING_TEMPORARY: Final = re.compile(
 _REJECTS: Final = (
     "(?:(?:不对|错了|不不+|(?:你|您)?又?(?:搞|弄|写|理解|记|看|说)错了|(?:这|这里|这个|那个|上面)(?:不对"
     "|错了|有误|写错了))[，,。.!！;—: \n]{1,3}"
-    "|(?:不是(?:这样)?的?|不|非也)[，,。.!！;—\n]{1,3}"
+    "|(?:不是(?:这样|这个意思|我要的)?的?|我不是这个意思|搞混了|理解有误|不|非也)[，,。.!！;—\n]{1,3}"
     r"|no (?=it should|it's|use |we use|i said|i meant|not )"
     r"|(?:no|nope|nah|wrong|incorrect|not quite|(?:that's|that is|this is|you're|you are|it's) (?:wrong"
     r"|incorrect|mistaken|not right|not correct"
@@ -94,15 +98,19 @@ _REJECTION: Final = re.compile(_REJECTS)
 _RIGHTS: Final = (
     "应该|应当|应为|该用|改为|改成|改用|要用|得用|说过|说的是|指的是|(?<![还但可就只要总算老不])是(?!不是"
     "|否|因为|吗)|(?<=[，,。 ])(?:用(?!户)|叫|走)"
-    r"|\b(?:should|it's|it is|they're|that's|use|uses|i (?:said|meant|told)|i mean|instead|must|is|are)\b"
+    r"|\b(?:should|they're|use|uses|i (?:said|meant|told)|i mean|instead|must)\b"
+    r"|\b(?:it's|it is|that's|is|are)\b(?! (?:all )?(?:good|fine|great|ok|okay|perfect|still|nice|the goods"
+    r"|broken|failing|missing"
+    r"|empty|slow|wrong|not working|crashing|down)\b)"
 )
 _CORRECTION: Final = re.compile(
     rf"{_REJECTS}(?!问题|problem|worries|thanks|thank you|need|idea|there|still|it (?:still|doesn't)"
     rf"|it's (?:still|not working|broken|fine|ok))"
     rf"[^\n]{{0,60}}?(?:{_RIGHTS})"
-    r"|[^，,。\n]{0,20}?(?<![要还就但可能也算是])不是.{1,60}?(?:而是|[，,] ?(?:而)?(?:应该)?是|[，,] ?应为"
+    r"|[^，,。\n]{0,20}?(?<![要还就但可能也算是并])不是.{1,60}?(?:而是|[，,] ?(?:而)?(?:应该)?是|[，,] ?应为"
     r"|[，,] ?要?用(?!户))"
-    r"|[^，,。\n]{0,20}?应该(?:是|用|叫|走|为).{1,60}?(?:才对|才是|[，,] ?而?不(?:是|用))"
+    r"|[^，,。\n]{0,20}?应该(?:是|用|叫|走|为).{1,60}?(?:才对|才是|[，, ]而?不(?:是|用)|而不是)"
+    r"|(?:是|用(?!户))[^，,。\n]{1,40}[，, ](?:而)?不是[^\n]"
     r"|我(?:刚才|刚刚|之前|前面|上次|早就|已经|明明|都|的)?(?:说的是|指的是|意思是|是说|说过了?[，,]"
     r"|说了[，,]|强调过[，,]?|讲过[，,]|要的是)[^\n]{2}"
     r"|(?:更正|纠正|订正|勘误|修正|说错了|写错了|打错了|口误)(?:一下)?[，,:。 ][^\n]{2}"
@@ -112,10 +120,12 @@ _CORRECTION: Final = re.compile(
     r"|(?:the|our) [^\n]{1,80}?(?:\bshould\b|, not ))"
     r"|i (?:(?:already )?(?:said|told you)|meant|asked for)(?![\w-])(?: that| to)?[,: ]{1,2}(?!i "
     r"|it )[^\n]{2}"
+    r"|should be [^\n]{1,80}?,? (?:not|instead of|rather than) |you misunderstood[,.:;—]? [^\n]{4}"
     r"|(?:it|that|this|they|the [^\n,]{1,40}) should(?: be|'ve been| have been) [^\n]{1,80}?,? (?:not"
     r"|instead of|rather than) "
-    r"|(?:(?:it's|it is|that's|they're|we're using|we use) )?not (?!only|sure|urgent|now|yet|really|bad"
-    r"|great|working|a problem)[^\n,;]{1,60}(?:,? but |[,;—–] ?(?:it's|it is|they're|use|we use|that's) )"
+    r"|(?:(?:it's|it is|that's|they're|we're using|we use) )?not (?!only|just|sure|urgent|now|yet|really|bad"
+    r"|great|working|a problem)[^\n,;]{1,60}(?: but (?!it|i|we|also|still|please)|[,;—–] ?(?:it's|it is"
+    r"|they're|use|we use|that's) )"
     r"|(?:it's|it is|that's|they're) [^\n,;]{1,60}, not (?!sure|yet|that|working)[^\n]"
 )
 
@@ -126,7 +136,7 @@ _CONFIRM: Final = re.compile(
     rf"(?:以后)?(?:就是|正是|这就是|那就是|就按|就用|按照?|就照|就以|确认|认可|同意|采用|保留"
     rf"|沿用)(?:我们的?|我说的|你说的|咱们的)?(?:这|那|上面|刚才)?(?:一?[条个样])?的?{_RULE}"
     r"(?:来|做|办|执行|走|为准|没错|定){0,2}"
-    rf"|[这那](?:一?[条个]){_RULE}(?:没错|是对的|对的|正确|可以|成立|确认|定了|就这么定)"
+    rf"|[这那](?:一?[条个]){_RULE}(?:没错|没问题|是对的|对的|正确|可以|成立|确认|定了|就这么定)"
     rf"|{_RULE}就是?(?:这样|这么定|这个|这条)|就(?:这么|这样)(?:定|规定|约定)(?:了|吧|好了)"
     r"|(?:exactly|correct|indeed)?[, ]{0,2}(?:that's|that is|this is) (?:exactly |indeed )?(?:the|our"
     r"|my) (?:right |correct )?(?:rule|convention|standard|policy)"
@@ -138,7 +148,8 @@ _CONFIRM: Final = re.compile(
     r"|confirmed[,:]? (?:that's )?(?:the|that|this) rule"
 )
 _JUST_NOW: Final = (
-    "(?:我?(?:刚才|刚刚|方才|之前|前面|上面|上述|最后|最近)我?(?:[说定提给讲加]过?)?的?[那这]?(?:一?[条个句])?的?"
+    "(?:我?(?:刚才|刚刚|方才|之前|前面|上面|上述|最后"
+    "|最近)我?(?:[说定提给讲加]过?)?的?[那这]?(?:一?[条个句])?的?"
     "|上一?[条个]的?)"
 )
 _THAT: Final = "[那这](?:一?[条个])"
@@ -149,8 +160,8 @@ _DISMISS: Final = re.compile(
     rf"|不用遵守){_THAT}{_WHAT}"
     rf"|把?(?:{_JUST_NOW}|{_THAT}){_WHAT}(?:就|先|给|可以|我){{0,2}}(?:{_VOID}|去掉|不算数?|不要|不用"
     rf"|不作数|失效)(?:掉|管)?"
-    r"|我?(?:刚才|刚刚)我?说的(?:话)?都?(?:不算数?|作废|取消|当我没说)"
-    r"|(?:never ?mind|scrap|cancel|undo|drop|ignore|forget|discard|revoke|disregard|retract|withdraw"
+    r"|我?(?:刚才|刚刚)我?(?:说的(?:话)?|那条)都?(?:不算数?|作废|取消|当我没说)"
+    r"|(?:never ?mind|scrap|scratch|cancel|undo|drop|ignore|forget|discard|revoke|disregard|retract|withdraw"
     r"|dismiss|take back)(?: about)?"
     r" (?:(?:that|this)(?: last| previous)?|(?:the|my) (?:last|previous|latest)|what i said about (?:the"
     r"|that)) ?(?:rule|instruction|correction|convention|directive)"
@@ -164,11 +175,13 @@ _CUE: Final = re.compile(
     "|讲过|要的是|口误|勘误|订正|取消|撤|废|收回|忘|去掉|删掉|忽略|指令"
     "|now|going|moving|here|point|today|hence|future|next|always|never|every|each|moment|being|time|once"
     "|for |temp|no|nah|wrong|incorrect"
-    "|that|this|should|actually|correct|errat|said|told|meant|asked|rule|convention|it's|it is|they|you"
+    "|that|this|should|actually|correct|errat|said|told|meant|asked|rule|convention|instruct|directive|it's"
+    "|it is|they|you"
 )
 _ENDING: Final = re.compile(
-    r"[ 。.!！~*_吧了啊哈的呀]{0,8}(?:[，, ]{0,2}(?:谢谢|辛苦了?|继续|请继续|thanks|thank you|please|go on"
-    r"|continue|then)|[，,][^，,]{0,12}[说讲]过的?)?[ 。.!！~了吧]{0,4}\Z"
+    r"[ 。.!！~*_吧了啊哈的呀]{0,8}(?:[，, ]{0,2}(?:谢谢|辛苦了?|thanks|thank you|please|then)"
+    r"|[，, ]{1,2}(?:请|你)?(?:继续|接着|开始|go on|continue|proceed|carry on)[^，,]{0,30}"
+    r"|[，,][^，,]{0,12}[说讲]过的?)?[ 。.!！~了吧]{0,4}\Z"
 )
 _PAUSE: Final = re.compile("[，,;—] ?")
 

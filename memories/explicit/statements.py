@@ -17,7 +17,8 @@ _FEATURE = re.compile(
 _FEATURE_EN = re.compile(
     r"\b(?:me|user|users|user's|users'|password|checkbox|selected|selection|option|toggle|feature|scroll"
     r"|last|previous|session|login"
-    r"|filters?|settings?|choice|position|state|device|credentials|cursor|window|told|said|asked|mentioned"
+    r"|filters?|settings?|choice|position|state|device|credentials|cursor|window|told|said|talked|discussed"
+    r"|spoke|asked|mentioned"
     r"|went|when|what|where|who|why|how"
     r"|if|whether|which|time)\b"
 )
@@ -45,13 +46,17 @@ _SUBJECT_EN = re.compile(
     r"| is))(?![\w'-])"
 )
 _PREDICATE_EN = re.compile(
-    r"(?:\b(?:is|are|isn't|aren't|must|mustn't|should|shouldn't|shall|will|won't|can|can't|cannot|don't"
+    r"(?:\b(?:am|is|are|isn't|aren't|must|mustn't|should|shouldn't|shall|will|won't|can|can't|cannot|don't"
     r"|doesn't|do not|does not|never|always"
     r"|only|uses?|prefers?|likes?|loves?|hates?|dislikes?|wants?|needs?|has|have|deploys?|ships?|runs?"
     r"|stores?|keeps?|lives?|goes|works?|calls?"
     r"|writes?|targets?|supports?|follows?|starts?|names?|expects?|requires?|rel(?:y|ies)|tests?|merges?"
     r"|releases?|formats?|logs?|returns?"
-    r"|treats?|avoids?|speaks?)\b|'s |'re |'d rather)"
+    r"|treats?|avoids?|speaks?)\b|'s |'re |'m |'d rather)"
+)
+_RECALLS = re.compile(
+    r"(?:i|we|you|they|he|she) (?:just |already )?(?:talked|discussed|spoke|told|said|asked|mentioned|went"
+    r"|were|was|had|did|met|broke)\b|when (?:i|we|you|they|he|she)\b"
 )
 _CLAUSE = re.compile(r"[^，,。;；!！?？\n]{0,160}")
 
@@ -64,6 +69,8 @@ def is_statement(content: str) -> bool:
         return False
     if first[0].isascii() and first[0].isalnum():
         if not _SUBJECT_EN.match(first):
+            if _FEATURE_EN.match(first):
+                return False
             return bool(re.search(f"[{CJK}]", first)) and _RULE_WORD.search(first) is not None
         predicate = _PREDICATE_EN.search(first)
         return predicate is not None and _FEATURE_EN.search(first, 0, predicate.start()) is None
@@ -75,6 +82,11 @@ def is_statement(content: str) -> bool:
 def is_clause(content: str) -> bool:
     """An English clause with a subject and a verb."""
     return _SUBJECT_EN.match(content) is not None and _PREDICATE_EN.search(content) is not None
+
+
+def recalls(content: str) -> bool:
+    """What was, told to one who was there: "remember, we talked about …"."""
+    return _RECALLS.match(content) is not None
 
 
 def names_feature(words: str) -> bool:

@@ -41,7 +41,7 @@ _CONNECTOR: Final = re.compile(
     "|永远|始终|都|全部|要(?![求素点])|须|走|由|叫|放[在到右左顶底]?|以(?![上下及后前内外])|按(?![钮键])"
     "|加(?![载密急])|带|保留|保持|支持|从(?![属])|别(?![名称的])|勿"
     "|(?<![引作费信通占利试应使采选专常])用(?![户于途处法过量例])|是(?!否)|(?<![行作认成因])为(?![了什何])"
-    "|[:=→]|->|=>|，|,"
+    "|:(?!//)|[=→]|->|=>|，|,"
     r"|(?<![\w'-])(?:is|are|was|were|isn't|aren't|must|mustn't|should|shouldn't|shall|will|won't|can|can't"
     r"|cannot|may|uses?|using|has|have"
     r"|needs?|never|always|only|don't|do not|doesn't|does not|goes|go|lives?|runs?|returns?|defaults?"

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from memories.explicit.reading import MemoryType
 from memories.explicit.sentences import STOP, ends_sentence
-from memories.explicit.statements import is_clause, is_statement, names_feature
+from memories.explicit.statements import is_clause, is_statement, names_feature, recalls
 from memories.explicit.surface import CJK, Surface
 
 # --- clause boundaries ---------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ _LEADER = re.compile(
     r"|一件事|就是)?|同时|"
     r"顺便(?:说一下|提一下|一提|说一句)?|以及|并且?|而且|但是?|不过|所以|因此|总之|最后|首先|其次"
     r"|第[一二三四五六七八九十]点?|"
-    r"先|再次强调|再说一遍|再补充(?:一下|一点|一条)?|再次?|也|还|都|又|然后|接下来|以后|今后|往后"
+    r"先|再次强调|再说一遍|再补充(?:一下|一点|一条)?|再次?|也|还|都|又|然后|接下来|以后|今后|往后|下次|下回"
     r"|从现在(?:起|开始)|从今(?:往|以)?后|"
     r"补充(?:一下|一点|一条|说明)?|注意(?:了|啊|事项)?|重要(?:的是|提醒|的事说三遍)?|重点(?:是)?"
     r"|强调(?:一下|一点)?|重申(?:一下)?|"
@@ -43,8 +43,11 @@ _LEADER = re.compile(
     r"|麻烦(?:你|您)?|拜托(?:你|您)?|"
     r"劳驾|劳烦(?:你|您)?|帮(?:我们?|忙)|给我|替我|为我|你们?(?:需要|应该|应当|一定要|必须)?|您|大家|各位"
     r"|同学们?|小?助手|智能体|"
-    r"我(?:只)?(?:要|想|希望|需要|想让|要求)(?:你|您)|务必要?|一定要?|必须|千万要?|要|得|只要|只需|始终"
-    r"|永远|牢牢|好好|认真|随时|"
+    r"(?:我(?:只)?)?(?:要|想|希望|需要|想让|要求)(?:你|您)(?:能|可以)?|把(?:这个|这条|这点|这些|下面的?"
+    r"|以下内容?)"
+    r"|(?:这|有)(?:一)?(?:条|点|个|件事)(?=[^，,。]{0,6}记)|需要(?=记住的)|务必要?|一定要?|必须|千万要?|要"
+    r"|得|只要|只需|始终"
+    r"|永远|永久|长期|时刻|牢牢|好好|认真|随时|"
     r"特别|尤其|额外|@[\w.-]{1,30})"
     r"|(?:please|pls|plz|kindly|also|and|but|so|then|now|ok|okay|hey|hi|hello|well|oh|yes|yeah|sure|right"
     r"|no|actually|btw|by the way|"
@@ -54,7 +57,10 @@ _LEADER = re.compile(
     r"|just|always|do|"
     r"(?:make|be) sure (?:that )?(?:to|you)|you (?:must|should|need to|have to)|i(?: really)?(?: want| need"
     r"|'d like| would like) you to|"
-    r"let's|let us|try to|from now on|going forward|everyone|everybody|team|folks|guys|claude|cairn|agent"
+    r"(?:(?:one|some|another|an important) )?things? (?:(?:that )?(?:you (?:should|must|need to) )"
+    r"|for you )?to(?= remember)|"
+    r"help (?:me|us)(?: to)?|let's|let us|try to|from now on|going forward|everyone|everybody|team|folks"
+    r"|guys|claude|cairn|agent"
     r"|assistant|ai|bot|copilot)"
     r"(?![\w'-]))[ ,，:.。!！~、—…*_-]{0,5}"
 )
@@ -107,23 +113,26 @@ _OBJECT = (
     r"(?:这(?:一)?(?:点|条|个|件事|几点|几条|些|句话)(?:规则|规定|规范|约定|要求|事)?"
     rf"|(?:(?:以下|下面|下列|如下)(?:的)?(?:这)?{_NUMBER}?|{_NUMBER}(?=[点条个件项句]))(?:点|条|个|件事?|项"
     rf"|些|句话)?(?:重要)?(?:的)?"
-    r"(?:内容|规则|规定|规范|约定|要求|原则|事项|注意事项|信息|偏好)?|(?:规则|规定|约定|偏好|要求)(?=如下"
-    r"|:)|如下"
+    r"(?:内容|规则|规定|规范|约定|要求|原则|事项|注意事项|信息|偏好)?"
+    r"|(?:我的|我们的|项目)?(?:规则|规定|约定|偏好|喜好|习惯|要求)(?=如下|:)|如下"
+    r"|(?:the|my|our) (?:rules?|conventions?|preferences?|guidelines?)(?= ?:)"
     rf"|(?:this|these|the following|following|the below|one"
     rf"|{_NUMBER})(?: more)?(?: {_NUMBER})?(?: important)?"
     r"(?: (?:things?|rules?|points?|facts?|conventions?|notes?|preferences?|guidelines?|constraints?"
     r"|decisions?|requirements?|instructions?"
-    r"|details?))?(?: below)?(?: for (?:me|later|next time|the future|this project|all future (?:work|tasks"
+    r"|details?))?(?: below)?(?: for (?:me|later|next time|the future|(?:this|the|our) project"
+    r"|all future (?:work|tasks"
     r"|turns)))?(?![\w'-]))(?:如下)?"
 )
 _AFTER = re.compile(
-    r"(?P<particle>[了啊哦哈呀咯吧喔噢啦]{0,2}(?:一下|下(?![面列次文方午周个]))?)"
+    r"(?P<particle>[了啊哦哈呀咯吧喔噢啦]{0,2}(?:的(?:是|有|几点|一点)(?=[ :，,]))?(?:一下"
+    r"|下(?![面列次文方午周个]))?)"
     r"(?P<tags>(?: {0,2}(?:\[[^\[\]\n]{0,100}\]|\([^()\n]{0,100}\))){0,3})"
     rf"(?: {{0,2}}(?P<object>{_OBJECT}))?"
     r" {0,4}[*_]{0,3} {0,2}"
     rf"(?P<sep>:{{1,3}}|，|、|;|,(?=[\s{CJK}])|—{{1,2}}|–|--?(?= )|…{{1,2}}|\.{{3,6}}|[!！~](?=.))? {{0,8}}"
 )
-_CLAUSAL = re.compile(r"(?P<that>that)(?![\w'-]) {0,3}|(?P<to>to)(?![\w'-]) {1,3}")
+_CLAUSAL = re.compile(r"(?P<that>that)(?![\w'-])[:,]? {0,3}|(?P<to>to)(?![\w'-]) {1,3}")
 _TAG = re.compile(r"[\[(]([^\[\]()\n]{0,100})[\])]")
 _TYPES: Final[tuple[tuple[re.Pattern[str], MemoryType], ...]] = (
     (re.compile("偏好|喜好|习惯|preferences?|pref"), "preference"),
@@ -133,6 +142,7 @@ _TYPES: Final[tuple[tuple[re.Pattern[str], MemoryType], ...]] = (
     (re.compile("踩坑|坑点?|教训|注意|pitfalls?|gotchas?"), "pitfall"),
     (re.compile("流程|步骤|做法|procedures?|how-?to"), "procedure"),
 )
+_PREFERENCES = re.compile("偏好|喜好|习惯|preference")
 _BRACKETED = re.compile(r"\[ {0,2}(?:请|务必|请务必)?(?:记住|牢记|remember) {0,2}\] {0,2}:{0,2} {0,8}")
 _SLUG = re.compile(r"[a-z0-9][\w.-]{0,79}")
 # `remember: true,` is a setting, not a wish.
@@ -141,7 +151,8 @@ _VALUE = re.compile(r"(?:true|false|null|none|nil|undefined|\d+|[\"'\[{\ufffc(].
 
 # 忘掉主色用蓝色这条规则; what points back without naming (刚才的规则) is a dismissal.
 _NAMED_RULE = re.compile(
-    r"(?!刚|上面|上述|上一|之前|前面|我|那|这)(.{2,80}?)(?:的?[这那](?:一?条|个)(?:规则|约定|记忆|要求"
+    r"(?:关于)?(?!刚|上面|上述|上一|之前|前面|我|那|这)(.{2,80}?)(?:的?[这那](?:一?条|个)(?:规则|约定|记忆"
+    r"|要求"
     r"|规定)?|的(?:规则|约定|记忆|要求|规定))"
     r"(?:[吧了]?[ 。.!！]{0,3}$)"
 )
@@ -185,6 +196,7 @@ class _Finder:
         self.places: list[int] = []
         self.kinds: list[Boundary] = []
         self.sentences: list[int] = []
+        self.titles: set[int] = set()
         self.closers: dict[int, int] | None = None
         for line in surface.lines:
             if not line.kind:
@@ -192,7 +204,10 @@ class _Finder:
 
     def _bound(self, start: int, end: int) -> None:
         opener = _LINE_OPENER.match(self.view, start, end)
-        self._add(opener.end() if opener else start, "line", start)
+        place = opener.end() if opener else start
+        if opener and opener[0].lstrip().startswith("# "):
+            self.titles.add(place)
+        self._add(place, "line", start)
         sentence = start
         for stop in STOP.finditer(self.view, start, end):
             if stop["comma"] or stop["paren"]:
@@ -265,20 +280,28 @@ class _Finder:
         form, content, named_end = self._form(core, after, leaders, line_end)
         if form is None or self._is_setting(core, after, line_end):
             return None
+        if self.places[at] in self.titles and self.view[content:line_end].strip():
+            # A comment of a program looks like this; a title has nothing beside it.
+            return None
         inner = self.kinds[at] in ("comma", "paren")
         if inner and not self._may_stand_inside(core, at, form, leaders):
             return None
+        if form in ("comma", "that") and recalls(self.view[content:line_end][:40]):
+            return None
         type_, key = _tags(after["tags"])
+        if type_ is None and after["object"] and _PREFERENCES.search(after["object"]):
+            type_ = "preference"
         kind: Literal["remember", "forget"] = "forget" if core["forget"] else "remember"
         limit = self._closing(self.places[at] - 1) if self.kinds[at] == "paren" else named_end
         return Trigger(kind, core.start(), content, type_, key, lists_only=form == "list", limit=limit)
 
     def _form(self, core: re.Match[str], after: re.Match[str], leaders: str, line_end: int) -> _Form:
         sep, end = after["sep"] or "", after.end()
+        if core[0] == "记得" and leaders.endswith("还"):
+            return None, end, None
         asks = bool(_ASKS.search(leaders))
         if sep.startswith(":"):
-            is_title = leaders.lstrip().startswith("#") and self.view[end:line_end].strip()
-            return (None if is_title else "colon"), end, None
+            return "colon", end, None
         if core["forget"]:
             return self._forget_form(core, end, line_end, is_asked=asks and sep in ("，", ","))
         if sep in ("，", ",", "、", ";", "—", "——", "–", "-", "--"):
@@ -317,13 +340,17 @@ class _Finder:
         if core[0] in ("忘掉", "忘记"):
             if is_asked:
                 return "comma", end, None
-            named = _NAMED_RULE.match(self.view, end, line_end)
-            return ("named", end, named.end(1)) if named else (None, end, None)
+            if named := _NAMED_RULE.match(self.view, end, line_end):
+                return "named", named.start(1), named.end(1)
+            is_bare = core[0] == "忘掉" and is_statement(self.view[end : min(line_end, end + 200)])
+            return ("bare" if is_bare else None), end, None
         clausal = _CLAUSAL.match(self.view, end, line_end)
-        if core[0] != "forget" or clausal is None or not clausal["that"]:
+        if core[0] != "forget" or (clausal and clausal["to"]):
             return None, end, None
-        rest = self.view[clausal.end() : clausal.end() + 80]
-        return ("that" if is_clause(rest) else None), clausal.end(), None
+        begin = clausal.end() if clausal else end
+        rest = self.view[begin : min(line_end, begin + 80)]
+        says = is_clause(rest) and (clausal is not None or rest.startswith(("we ", "our ")))
+        return ("that" if says else None), begin, None
 
     def _is_setting(self, core: re.Match[str], after: re.Match[str], line_end: int) -> bool:
         word = self.surface.text[core.start() : core.end()]
