@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
 from chats import instructions as working_memory
@@ -24,6 +23,7 @@ from memories import guard
 from memories.models import Recall, RecallBlock, RecallItem
 from memories.recall import recall
 from memories.tokens import encoding_name
+from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -295,7 +295,7 @@ def _given_last(chat: Chat) -> GivenMemory:
     )
 
 
-@transaction.atomic
+@atomic_retry
 def _record(
     project: Project,
     chat: Chat,
@@ -305,8 +305,6 @@ def _record(
     parts: Sequence[str],
     history: Sequence[int],
 ) -> None:
-    if recalled is not None:
-        _record_recall(project, chat, recalled, intent=context.intent)
     memory = context.memory
     if project.memory_enabled:
         # Ids that were really given, in order; a later context of the same turn adds to them.
@@ -329,6 +327,9 @@ def _record(
         given=chat.given,
         touched_at=timezone.now(),
     )
+    # After the turn's own row: a recall that refers to it first would share its lock, and two of them deadlock.
+    if recalled is not None:
+        _record_recall(project, chat, recalled, intent=context.intent)
 
 
 def _record_recall(project: Project, chat: Chat, recalled: _Recalled, *, intent: Intent) -> None:

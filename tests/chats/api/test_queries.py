@@ -55,8 +55,8 @@ def test_opening_a_turn_takes_ten_queries(agent: Agent, project: Project) -> Non
         "INSERT chats_chat",
         "SELECT chats_instruction",
         "SELECT projects_project",
+        "UPDATE chats_chat",
         "INSERT memories_recallblock",
         "INSERT memories_recall",
         "INSERT memories_recallitem",
-        "UPDATE chats_chat",
     ]
