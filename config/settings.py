@@ -180,7 +180,7 @@ WHITENOISE_USE_FINDERS = not STATIC_ROOT.is_dir()
 
 # --- Celery ------------------------------------------------------------------------------------------------
 
-CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://")
+CELERY_BROKER_URL = env.str("CELERY_BROKER_URL", default="filesystem://localhost/")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "cairn"
 CELERY_TASK_ACKS_LATE = True

@@ -1,0 +1,63 @@
+"""Real processes for tests: a worker, or any Python, on the test's own database."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from django.conf import settings
+from django.db import connection
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """This process's environment, its database replaced by the test's."""
+    return {**os.environ, "DATABASE_URL": database_url(), **changes}
+
+
+def database_url() -> str:
+    settings_dict = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{settings_dict['NAME']}"
+    secret = quote(settings_dict["PASSWORD"])
+    where = f"{settings_dict['HOST']}:{settings_dict['PORT']}"
+    return f"mysql://{settings_dict['USER']}:{secret}@{where}/{settings_dict['NAME']}"
+
+
+@contextmanager
+def worker(log: Path, *, concurrency: int = 1, **changes: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A Celery worker with the sweep; what it says goes to `log`. It is asked to end, then made to."""
+    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--loglevel", "WARNING"]
+    command += ["--concurrency", str(concurrency), "--beat", "--schedule", str(log.with_suffix(".beat"))]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=settings.BASE_DIR, env=environment(**changes), stdout=output, stderr=output
+        )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def await_true(condition: Callable[[], bool], *, within_s: float = 60, told: Path | None = None) -> None:
+    """Wait until `condition` holds; fail with the end of the log otherwise."""
+    deadline = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > deadline:
+            said = told.read_text(errors="replace")[-3000:] if told else ""
+            raise AssertionError(f"did not happen within {within_s} s\n{said}")
+        time.sleep(0.05)
