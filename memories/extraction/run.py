@@ -184,12 +184,15 @@ class _Settlement:
     def _about(self, candidate: Checked) -> list[Memory]:
         """Live memories that share a word or a key with the candidate: the others cannot bear on it."""
         proposal = candidate.proposal
-        wanted = set(terms(proposal.content))
+        # "policy" is found in "policies", too.
+        wanted = {term.removesuffix("y") for term in terms(proposal.content)}
         keys = {proposal.replaces_key, proposal.key if candidate.key_given else ""} - {""}
         return [
             memory
             for memory in self.live.values()
-            if memory.key in keys or not wanted or any(term in self.words[memory.pk] for term in wanted)
+            if memory.key in keys
+            or memory.content_hash == candidate.content_hash
+            or any(term in self.words[memory.pk] for term in wanted)
         ]
 
     def _write(self, candidate: Checked, draft: store.Draft, verdict: Verdict) -> Memory | None:

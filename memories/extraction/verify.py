@@ -291,8 +291,6 @@ def entails(evidence: str, content: str) -> bool:
         return False
     if claimed.denied & (said.affirmed - said.denied) or claimed.affirmed & (said.denied - said.affirmed):
         return False
-    if claimed.denied and not said.denied:
-        return False
     known = said.affirmed | said.denied
     words = {atom for atom in claimed.affirmed | claimed.denied if not _is_bigram(atom)}
     if not words <= known | _FRAME:

@@ -137,6 +137,12 @@ def test_the_same_words_in_two_topics_are_one_memory_with_two_quotes(project: Pr
     ]
 
 
+def test_the_same_words_are_known_again_whatever_their_plural_folds_to(project: Project) -> None:
+    for day in range(2):
+        distil(project, said(project, "We use policies", days=day, topic=f"t{day}"))
+    assert reasons(project) == [("stored", "new"), ("merged", "duplicate")]
+
+
 @pytest.mark.parametrize(
     ("first", "then"),
     [("数据库端口是 5432", "数据库端口是 5433"), ("we use pnpm for scripts", "we use npm for scripts")],
@@ -148,6 +154,12 @@ def test_a_newer_word_replaces_what_was_only_extracted(project: Project, first: 
     assert (old.status, new.status, new.content, new.replaces) == ("superseded", "active", then, old)
     assert new.key == old.key
     assert reasons(project)[1:] == [("replaced", "stated_by_human")]
+
+
+def test_in_one_turn_the_last_word_stands(project: Project) -> None:
+    distil(project, said(project, "数据库端口是 5432。缓存很快。数据库端口是 5433"))
+    assert kept(project) == [("active", "数据库端口是 5433")]
+    assert reasons(project) == [("stored", "new"), ("replaced", "stated_by_human")]
 
 
 def test_an_older_word_distilled_late_is_stale(project: Project) -> None:
@@ -231,10 +243,11 @@ def test_nothing_harmful_is_written_and_the_candidate_says_so_without_it(project
     secret = "Xk9#" + "vQ2mLp7w"
     quote = f"数据库密码是 {secret}"
     chat = said(project, f"{quote}。")
-    distil(project, chat, using=Scripted(Proposal(type="fact", content=quote, quote=quote, turn_id=chat.pk)))
+    harmful = Proposal(type="fact", content=quote, quote=quote, turn_id=chat.pk, key=f"db-{secret}")
+    distil(project, chat, using=Scripted(harmful))
     candidate = Candidate.objects.get()
     assert (candidate.outcome, candidate.reason) == ("dropped", "secret_found")
-    assert secret not in f"{candidate.content} {candidate.quote} {candidate.key}"
+    assert secret.casefold() not in f"{candidate.content} {candidate.quote} {candidate.key}".casefold()
     assert kept(project) == []
 
 
