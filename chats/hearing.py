@@ -57,6 +57,22 @@ class Forgotten:
     memory: Memory | None
     candidates: tuple[Memory, ...]
 
+    @property
+    def outcome(self) -> str:
+        if self.memory is not None:
+            return "disabled"
+        return {0: "none", 1: "needs_confirmation"}.get(len(self.candidates), "several")
+
+    @property
+    def message(self) -> str:
+        """Why nothing was switched off, in the language that is active; empty where something was."""
+        messages = {
+            "none": _("Nothing was switched off: no memory says this."),
+            "several": _("Nothing was switched off: several memories could be meant."),
+            "needs_confirmation": _("Not switched off: a member of the project must decide."),
+        }
+        return messages.get(self.outcome, "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
@@ -83,7 +99,6 @@ def refusal_message(code: str) -> str:
         "target_changed": _("Not saved: the memory that it would replace changed meanwhile."),
         "too_many": _("Not saved: at most 20 memories a message."),
         "memory_off": _("Not saved: memory is switched off for this project."),
-        "nothing_to_forget": _("Nothing was switched off: no memory says this."),
     }
     return messages.get(code, _("Not saved."))
 

@@ -61,6 +61,7 @@ class Refused(serializers.Serializer[Any]):
 
 class ForgottenAnswer(serializers.Serializer[Any]):
     outcome = serializers.ChoiceField(choices=FORGET_OUTCOMES)
+    message = serializers.CharField(help_text="Why nothing was switched off; empty where something was.")
     memory = MemoryBrief(allow_null=True, help_text="What was switched off.")
     candidates = MemoryBrief(many=True, help_text="What it could have meant; none of it was touched.")
     undo = Undo(required=False)
@@ -297,16 +298,15 @@ def _remembered(item: HeardItem, project: Project) -> dict[str, Any]:
 
 
 def _forgotten(item: Forgotten, project: Project) -> dict[str, Any]:
-    candidates = [memory_brief(memory) for memory in item.candidates]
+    told: dict[str, Any] = {
+        "outcome": item.outcome,
+        "message": item.message,
+        "memory": memory_brief(item.memory) if item.memory else None,
+        "candidates": [memory_brief(memory) for memory in item.candidates],
+    }
     if item.memory is not None:
-        return {
-            "outcome": "disabled",
-            "memory": memory_brief(item.memory),
-            "candidates": candidates,
-            "undo": _call("memories:memory-enable", project, item.memory),
-        }
-    outcome = {0: "none", 1: "needs_confirmation"}.get(len(candidates), "several")
-    return {"outcome": outcome, "memory": None, "candidates": candidates}
+        told["undo"] = _call("memories:memory-enable", project, item.memory)
+    return told
 
 
 def _call(name: str, project: Project, memory: Memory) -> dict[str, str]:

@@ -195,19 +195,22 @@ def test_forget_with_several_matches_touches_none_and_names_them(agent: Agent, p
     rows = [make_memory(project, f"Tables of {name} show 20 rows.") for name in ("orders", "users")]
     item = agent.open("Forget: tables show 20 rows", author={"ref": "ana"})["forgotten"][0]
     assert (item["outcome"], item["memory"]) == ("several", None)
+    assert item["message"] == "Nothing was switched off: several memories could be meant."
     assert sorted(one["id"] for one in item["candidates"]) == [row.pk for row in rows]
     assert Memory.objects.active().count() == 2
 
 
 def test_forget_without_a_match_says_so(agent: Agent) -> None:
     item = agent.open("Forget: tables show 20 rows")["forgotten"][0]
-    assert item == {"outcome": "none", "memory": None, "candidates": []}
+    told = "Nothing was switched off: no memory says this."
+    assert item == {"outcome": "none", "message": told, "memory": None, "candidates": []}
 
 
 def test_a_stranger_does_not_switch_off_what_a_member_wrote(agent: Agent, project: Project) -> None:
     memory = make_memory(project, "Tables show 20 rows.")
     item = agent.open("Forget: tables show 20 rows", author={"ref": "stranger"})["forgotten"][0]
     assert (item["outcome"], item["candidates"][0]["id"]) == ("needs_confirmation", memory.pk)
+    assert item["message"] == "Not switched off: a member of the project must decide."
     memory.refresh_from_db()
     assert memory.status == Status.ACTIVE
 
