@@ -175,8 +175,9 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
 }
+STATIC_ROOT.mkdir(exist_ok=True)
 # Without `collectstatic` the files are served from where the packages keep them.
-WHITENOISE_USE_FINDERS = not STATIC_ROOT.is_dir()
+WHITENOISE_USE_FINDERS = not any(STATIC_ROOT.iterdir())
 
 # --- Celery ------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,19 @@
 import os
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
+
+from memories import tokens
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 application = get_wsgi_application()
+
+
+def _warm_up() -> None:
+    """Load what the first request would otherwise wait for: a caller gives it two seconds."""
+    tokens.count("warm")
+    assert get_resolver().url_patterns  # noqa: S101 (imports every view)
+
+
+_warm_up()
