@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from math import log
-from typing import Final
 
 from memories.dedupe import near_key
 from memories.recall.parameters import DEFAULT, Parameters
@@ -38,9 +37,6 @@ class Entry:
     confirmed_at: datetime | None = None
     expires_at: datetime | None = None
     withheld: bool = False
-
-
-_EMPTY: Final[array[int]] = array("I")
 
 
 class Index:
@@ -71,11 +67,11 @@ class Index:
         self.always = tuple(position for position, entry in enumerate(entries) if entry.always)
         self._terms = terms_to_number
         self._starts, self._docs, self._impacts = starts, docs, impacts
-        self._globs: dict[str, array[int]] = {}
+        self._globs: dict[str, dict[str, array[int]]] = {}
         for position, entry in enumerate(entries):
             for glob in entry.files:
-                self._globs.setdefault(glob, array("I")).append(position)
-        # Read on demand: only the few that are about to be shown need it. Written twice at worst, with equal values.
+                self._globs.setdefault(_anchor(glob), {}).setdefault(glob, array("I")).append(position)
+        # Read on demand, for the few that are about to be shown; written twice at worst, with equal values.
         self._near: dict[int, object] = {}
 
     def __len__(self) -> int:
@@ -96,13 +92,13 @@ class Index:
                     postings.append((array("I"), array("f")))
                 postings[number][0].append(position)
                 postings[number][1].append(weight)
-        average = sum(lengths) / len(lengths) if lengths else 1.0
+        average = sum(lengths) / len(kept) if any(lengths) else 1.0
         norms = [parameters.k1 * (1 - parameters.b + parameters.b * length / average) for length in lengths]
+        # Among three memories every word is in a third of them: rarity is judged as in a project of some size.
+        crowd = max(len(kept), parameters.least_crowd)
         starts, docs, impacts = array("I", [0]), array("I"), array("f")
         for term_docs, frequencies in postings:
-            rarity = log(1 + (len(kept) - len(term_docs) + 0.5) / (len(term_docs) + 0.5)) * (
-                parameters.k1 + 1
-            )
+            rarity = log(1 + (crowd - len(term_docs) + 0.5) / (len(term_docs) + 0.5)) * (parameters.k1 + 1)
             docs.extend(term_docs)
             impacts.extend(rarity * f / (f + norms[d]) for d, f in zip(term_docs, frequencies, strict=True))
             starts.append(len(docs))
@@ -113,17 +109,16 @@ class Index:
         number = self._terms.get(term)
         return 0 if number is None else self._starts[number + 1] - self._starts[number]
 
-    def bm25(self, query: Mapping[str, float]) -> dict[int, float]:
-        """BM25 of every memory that has a term of the query, by position."""
-        found: dict[int, float] = {}
-        get = found.get
+    def bm25(self, query: Mapping[str, float]) -> list[float]:
+        """BM25 of every memory, by position; 0 where no term of the query occurs."""
+        found = [0.0] * len(self.entries)
         for term, weight in query.items():
             number = self._terms.get(term)
             if number is None:
                 continue
             start, end = self._starts[number], self._starts[number + 1]
             for position, impact in zip(self._docs[start:end], self._impacts[start:end], strict=True):
-                found[position] = get(position, 0.0) + weight * impact
+                found[position] += weight * impact
         return found
 
     def matched(self, position: int, query: Iterable[str]) -> tuple[str, ...]:
@@ -141,13 +136,12 @@ class Index:
     def by_files(self, files: Sequence[str]) -> dict[int, float]:
         """How well the globs of each memory fit the files, 0 to 1; only memories that fit at all."""
         found: dict[int, float] = {}
-        if not files:
-            return found
-        for glob, positions in self._globs.items():
-            value = max(glob_fit(glob, file) for file in files)
-            if value > 0:
-                for position in positions:
-                    found[position] = max(value, found.get(position, 0.0))
+        for path in filter(None, map(_path, files)):
+            for anchor in {"", *path.split("/")}:
+                for glob, positions in self._globs.get(anchor, {}).items():
+                    if (value := _fit(glob, path)) > 0:
+                        for position in positions:
+                            found[position] = max(value, found.get(position, 0.0))
         return found
 
     def near(self, position: int) -> object:
@@ -172,17 +166,35 @@ def _weighted_terms(entry: Entry, parameters: Parameters) -> dict[str, float]:
 
 def glob_fit(glob: str, file: str) -> float:
     """1 for the file itself, .9 for its name or folder, .6 for its kind, 0 where the glob does not fit."""
+    path = _path(file)
+    return _fit(glob, path) if path else 0.0
+
+
+def _path(text: str) -> str:
+    return text.strip().replace("\\", "/").removeprefix("./").strip("/")
+
+
+def _anchor(glob: str) -> str:
+    """The last part of the glob that is a plain name: a file that fits has a part of that name. "" if none is."""
+    parts = _CHOICE.sub("*", _path(glob)).split("/")
+    return next((part for part in reversed(parts) if not _WILD.search(part)), "")
+
+
+def _fit(glob: str, path: str) -> float:
     pattern, value = _compiled(glob)
-    path = file.strip().replace("\\", "/").removeprefix("./").strip("/")
-    return value if path and pattern.search(path) else 0.0
+    return value if pattern.search(path) else 0.0
+
+
+_WILD = re.compile(r"[*?{}]")
+_CHOICE = re.compile(r"\{[^{}]*\}")
+_PIECE = re.compile(r"\*\*/?|\*|\?|\{[^{}]*\}|[^*?{}]+|[{}]")
 
 
 @lru_cache(maxsize=8192)
 def _compiled(glob: str) -> tuple[re.Pattern[str], float]:
-    text = glob.strip().replace("\\", "/").removeprefix("./").lstrip("/")
-    is_folder = text.endswith("/")
+    text, is_folder = _path(glob), glob.rstrip().endswith(("/", "\\"))
     pieces = []
-    for piece in re.findall(r"\*\*/?|\*|\?|\{[^{}]*\}|[^*?{}]+|[{}]", text):
+    for piece in _PIECE.findall(text):
         if piece.startswith("**"):
             pieces.append("(?:.*/)?" if piece.endswith("/") else ".*")
         elif piece == "*":
@@ -193,16 +205,18 @@ def _compiled(glob: str) -> tuple[re.Pattern[str], float]:
             pieces.append("(?:" + "|".join(re.escape(choice) for choice in piece[1:-1].split(",")) + ")")
         else:
             pieces.append(re.escape(piece))
-    # A glob without a folder may name a file at any depth, and a plain name a folder as well.
-    start = r"\A" if "/" in text.rstrip("/") else r"(?:\A|/)"
-    end = "" if is_folder else r"(?:\Z|/)"
+    # A glob without a folder may name a file or a folder at any depth.
+    start = r"\A" if "/" in text else r"(?:\A|/)"
+    end = "/" if is_folder else r"(?:\Z|/)"
     return re.compile(start + "".join(pieces) + end), _specificity(text)
 
 
 def _specificity(glob: str) -> float:
-    literal = re.sub(r"\*\*/?|[*?]|\{[^{}]*\}", "", glob).strip("/")
-    if not literal:
-        return 0.1
-    if glob == literal:
+    if not _WILD.search(glob):
         return 1.0 if "/" in glob or "." in glob else 0.9
-    return 0.6 if re.fullmatch(r"\.?[\w]{1,5}", literal.rsplit("/", 1)[-1]) and "/" not in literal else 0.9
+    folders, _, name = glob.rpartition("/")
+    if any(not _WILD.search(part) for part in folders.split("/") if part):
+        return 0.9
+    plain = _WILD.sub("", name)
+    # "*.vue" names a kind of file, "**" everything, "login.*" one name.
+    return 0.6 if plain.startswith(".") else 0.9 if plain else 0.1

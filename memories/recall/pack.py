@@ -70,8 +70,12 @@ class _Room:
         self.items += 1
         self.opened |= {tier, (tier, section_of(entry.authority))}
 
+    @property
+    def is_full(self) -> bool:
+        return self.items >= self.max_items
+
     def refuses(self, entry: Entry, tier: Tier) -> Reason | None:
-        if self.items >= self.max_items:
+        if self.is_full:
             return Reason.OVER_ITEMS
         return Reason.OVER_TOKENS if self.tokens + self.cost(entry, tier) > self.max_tokens else None
 
@@ -115,10 +119,14 @@ def pack(
         if scored.position in settled:
             continue
         entry = index.entries[scored.position]
-        reason = None if scored.is_evident else Reason.BELOW_FLOOR
-        if reason is None and index.near(scored.position) in shown:
+        if not scored.is_evident:
+            reason: Reason | None = Reason.BELOW_FLOOR
+        elif room.is_full:
+            reason = Reason.OVER_ITEMS
+        elif index.near(scored.position) in shown:
             reason = Reason.NEAR_DUPLICATE
-        reason = reason or room.refuses(entry, "relevant")
+        else:
+            reason = room.refuses(entry, "relevant")
         if reason is None:
             room.take(entry, "relevant")
             shown.add(index.near(scored.position))

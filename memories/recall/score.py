@@ -1,15 +1,23 @@
 """What speaks for each memory: weighted parts, each reported, that sum to the score."""
 
+import heapq
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from memories.recall.index import Entry, Index
 from memories.recall.parameters import DEFAULT, PARTS, Parameters
 from memories.text import fold, terms
 
-__all__ = ["DEFAULT", "PARTS", "Parameters", "Query", "Scored", "rank", "score"]
+__all__ = ["DEFAULT", "PARTS", "Parameters", "Query", "Ranking", "Scored", "rank"]
+
+# A term that `terms` also gives in parts: "ecommerce-api", "user_name", "src/login.vue".
+_COMPOUND = re.compile(r"[^\W\d][^\w+#%]|[^\w+#%][^\W\d]|_")
+_PATH = re.compile(r"(?<![\w@./-])(?:[\w@.-]+/)+[\w@.-]+|(?<![\w@./-])[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{1,5}\b")
+_MAX_PATHS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +40,19 @@ class Query:
         area: str = "",
         parameters: Parameters = DEFAULT,
     ) -> "Query":
+        """Paths that the text names count as files, too."""
+        if len(text) > parameters.max_query_characters:
+            half = parameters.max_query_characters // 2
+            text = f"{text[:half]}\n{text[-half:]}"
         weights: dict[str, float] = {}
         for term, count in Counter(terms(text)).items():
-            weights[term] = 1 + 0.5 * min(count - 1, 5)
+            whole = parameters.compound_weight if _COMPOUND.search(term) else 1.0
+            weights[term] = whole * (1 + 0.5 * min(count - 1, 5))
         for instruction in instructions:
             for term in terms(instruction):
                 weights.setdefault(term, parameters.instruction_weight)
-        return cls(weights, tuple(files), fold(area).casefold().strip(), now)
+        named = _PATH.findall(text)[:_MAX_PATHS]
+        return cls(weights, tuple(dict.fromkeys((*files, *named))), fold(area).casefold().strip(), now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,48 +65,92 @@ class Scored:
     is_evident: bool
 
 
+class Ranking:
+    """The memories of an index in the light of one query."""
+
+    def __init__(self, index: Index, query: Query, parameters: Parameters = DEFAULT) -> None:
+        self.index, self.query, self.parameters = index, query, parameters
+        self._bm25 = index.bm25(_rarest(index, query.terms, parameters.max_query_terms))
+        self._scale = max(self._bm25, default=0.0) + parameters.saturation
+        self._files = index.by_files(query.files)
+
+    def of(self, position: int) -> Scored:
+        """One memory, whether anything asks for it or not."""
+        entry, weight = self.index.entries[position], self.parameters
+        lexical = self._bm25[position] / self._scale
+        files = self._files.get(position, 0.0)
+        parts = {
+            "lexical": weight.lexical * lexical,
+            "files": weight.files * files,
+            "area": weight.area * _area(entry, self.query.area),
+            "importance": weight.importance * (entry.importance - 1) / 4,
+            "type": weight.type * weight.types.get(entry.type, 0.0),
+            "authority": weight.authority * (entry.authority == "person"),
+            "recency": weight.recency * _recency(entry, self.query.now, weight),
+        }
+        return Scored(position, sum(parts.values()), parts, self._is_evident(position))
+
+    @cached_property
+    def always(self) -> list[Scored]:
+        """The always tier, best first, by what neither the query nor the clock changes: its text is cached."""
+
+        def standing(scored: Scored) -> float:
+            return sum(scored.parts[part] for part in ("importance", "type", "authority"))
+
+        return sorted(map(self.of, self.index.always), key=lambda one: (-standing(one), one.position))
+
+    @cached_property
+    def evident(self) -> list[Scored]:
+        """What the turn asks for, best first; equal scores by newer id."""
+        floor = self.parameters.lexical_floor * self._scale
+        found = {position for position, value in enumerate(self._bm25) if value >= floor}
+        found.update(p for p, value in self._files.items() if value >= self.parameters.files_floor)
+        return self._sorted(found)
+
+    @cached_property
+    def below(self) -> list[int]:
+        """Positions of what shares something with the query, but too little."""
+        touched = [p for p, value in enumerate(self._bm25) if value > 0 or p in self._files]
+        return [p for p in touched if not self._is_evident(p)]
+
+    def runners_up(self, count: int) -> list[Scored]:
+        """The best `count` below the floor."""
+
+        def nearness(position: int) -> tuple[float, int]:
+            return self._bm25[position], self.index.entries[position].id
+
+        return self._sorted(heapq.nlargest(count, self.below, key=nearness))
+
+    def keeping(self, positions: Iterable[int]) -> list[Scored]:
+        """`evident`, with these memories counted as evident whatever the query says."""
+        kept = {p: replace(self.of(p), is_evident=True) for p in positions}
+        rest = [scored for scored in self.evident if scored.position not in kept]
+        return sorted((*rest, *kept.values()), key=self._order)
+
+    def _is_evident(self, position: int) -> bool:
+        return (
+            self._bm25[position] >= self.parameters.lexical_floor * self._scale
+            or self._files.get(position, 0.0) >= self.parameters.files_floor
+        )
+
+    def _sorted(self, positions: Iterable[int]) -> list[Scored]:
+        return sorted(map(self.of, positions), key=self._order)
+
+    def _order(self, scored: Scored) -> tuple[float, int]:
+        return -scored.score, -self.index.entries[scored.position].id
+
+
 def rank(index: Index, query: Query, parameters: Parameters = DEFAULT) -> list[Scored]:
-    """Every memory that shares a term or a file with the query, best first; equal scores by newer, then by id."""
-    lexical, by_files = _evidence(index, query, parameters)
-    found = [
-        score(index, position, query, lexical.get(position, 0.0), by_files.get(position, 0.0), parameters)
-        for position in lexical.keys() | by_files.keys()
-    ]
-    found.sort(key=lambda one: (-one.score, -index.entries[one.position].id))
-    return found
+    """Every memory that shares anything with the query, best first: the full ranking, for measuring."""
+    ranking = Ranking(index, query, parameters)
+    return sorted([*ranking.evident, *map(ranking.of, ranking.below)], key=ranking._order)
 
 
-def _evidence(
-    index: Index, query: Query, parameters: Parameters
-) -> tuple[dict[int, float], dict[int, float]]:
-    asked = query.terms
-    if len(asked) > parameters.max_query_terms:
-        known = [(index.frequency(term), term) for term in asked]
-        rarest = sorted((frequency, term) for frequency, term in known if frequency)[
-            : parameters.max_query_terms
-        ]
-        asked = {term: asked[term] for _, term in rarest}
-    raw = index.bm25(asked)
-    scale = max(raw.values(), default=0.0) + parameters.saturation
-    return {position: value / scale for position, value in raw.items()}, index.by_files(query.files)
-
-
-def score(
-    index: Index, position: int, query: Query, lexical: float, files: float, parameters: Parameters = DEFAULT
-) -> Scored:
-    """The parts of one memory, given its lexical and files values (0 to 1)."""
-    entry = index.entries[position]
-    parts = {
-        "lexical": parameters.lexical * lexical,
-        "files": parameters.files * files,
-        "area": parameters.area * _area(entry, query.area),
-        "importance": parameters.importance * (entry.importance - 1) / 4,
-        "type": parameters.type * parameters.types.get(entry.type, 0.0),
-        "authority": parameters.authority * (entry.authority == "person"),
-        "recency": parameters.recency * _recency(entry, query.now, parameters),
-    }
-    evident = lexical >= parameters.lexical_floor or files >= parameters.files_floor
-    return Scored(position, sum(parts.values()), parts, evident)
+def _rarest(index: Index, asked: Mapping[str, float], most: int) -> Mapping[str, float]:
+    if len(asked) <= most:
+        return asked
+    known = sorted((frequency, term) for term in asked if (frequency := index.frequency(term)))
+    return {term: asked[term] for _, term in known[:most]}
 
 
 def _area(entry: Entry, area: str) -> float:

@@ -22,7 +22,7 @@ from memories.recall.index import Entry, Index
 from memories.recall.pack import Packing, Reason, pack
 from memories.recall.parameters import DEFAULT
 from memories.recall.render import Line, block, line, section_of
-from memories.recall.score import Query, Scored, rank, score
+from memories.recall.score import Query, Ranking, Scored
 from projects.models import Project
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 RANKER = "rules"
 RECALLED = "recalled"
+# How many of those below the floor are named.
+RUNNERS_UP = 20
 _COLUMNS = (
     "id",
     "version",
@@ -97,11 +99,13 @@ class Omitted:
 class RecallResult:
     """`block` is `always` followed by `relevant`; `tokens` are those of the whole block, borders included.
 
-    `items` stand in order of rank, `omitted` best first; `ms` is what it took, the index included.
+    `items` stand in order of rank, `omitted` best first; of what is below the floor `omitted` names only the best
+    few, `omitted_counts` counts all. `ms` is what it took, the index included.
     """
 
     items: tuple[Item, ...]
     omitted: tuple[Omitted, ...]
+    omitted_counts: Mapping[str, int]
     block: str
     always: str
     relevant: str
@@ -117,10 +121,6 @@ class RecallResult:
     @property
     def sha256(self) -> str:
         return sha256(self.block.encode()).hexdigest()
-
-    @property
-    def omitted_counts(self) -> dict[str, int]:
-        return dict(Counter(item.reason for item in self.omitted))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,30 +153,11 @@ def recall(
     `now` decides what has expired and what is recent.
     """
     started = time.perf_counter()
-    now = now or timezone.now()
-    index = index_of(project)
-    asked = Query.read(query, now=now, files=files, instructions=instructions, area=area)
-    packing, hidden = _choose(
-        index,
-        asked,
-        keep=keep,
-        max_items=project.max_items if max_items is None else max_items,
-        max_tokens=project.max_tokens if max_tokens is None else max_tokens,
+    ranking = Ranking(
+        index_of(project),
+        Query.read(query, now=now or timezone.now(), files=files, instructions=instructions, area=area),
     )
-    items = tuple(_items(index, asked, packing))
-    rendered = block(_lines(items))
-    omitted = [_omitted(index, left.scored, left.reason) for left in packing.left] + hidden
-    # What came close first: a memory below the floor was hardly asked for.
-    omitted.sort(key=lambda item: (item.reason == Reason.BELOW_FLOOR, -item.score, -item.id))
-    return RecallResult(
-        items=items,
-        omitted=tuple(omitted),
-        block=rendered.text,
-        always=rendered.always,
-        relevant=rendered.relevant,
-        tokens=packing.tokens,
-        ms=(time.perf_counter() - started) * 1000,
-    )
+    return _result(ranking, _limits(project, max_items, max_tokens), keep=keep, started=started)
 
 
 def explain(
@@ -190,50 +171,35 @@ def explain(
     max_items: int | None = None,
     max_tokens: int | None = None,
     now: datetime | None = None,
+    keep: Iterable[int] = (),
 ) -> dict[int, Explanation]:
     """For each memory of the project among `ids`: why it is, or is not, in what `recall` gives for these words.
 
     Reasons are those of `pack.Reason`, `recalled`, or the memory's status when it is not in force. Ids of
     other projects are left out.
     """
+    started = time.perf_counter()
     now = now or timezone.now()
-    result = recall(
-        project,
-        query,
-        files=files,
-        instructions=instructions,
-        area=area,
-        max_items=max_items,
-        max_tokens=max_tokens,
-        now=now,
+    ranking = Ranking(
+        index_of(project), Query.read(query, now=now, files=files, instructions=instructions, area=area)
     )
-    index = index_of(project)
-    asked = Query.read(query, now=now, files=files, instructions=instructions, area=area)
-    given = {item.id: item for item in result.items}
-    left = {item.id: item for item in result.omitted}
+    result = _result(ranking, _limits(project, max_items, max_tokens), keep=keep, started=started)
+    reasons = {item.id: item.reason for item in result.omitted} | {item.id: RECALLED for item in result.items}
     explained: dict[int, Explanation] = {}
     for memory_id, status in Memory.objects.of(project).filter(pk__in=list(ids)).values_list("pk", "status"):
-        position = index.positions.get(memory_id)
-        matched = index.matched(position, asked.terms) if position is not None else ()
+        position = ranking.index.positions.get(memory_id)
         if status != Status.ACTIVE or position is None:
             explained[memory_id] = Explanation(id=memory_id, reason=str(status))
-        elif memory_id in given:
-            item = given[memory_id]
-            explained[memory_id] = Explanation(
-                id=memory_id, reason=RECALLED, score=item.score, parts=item.parts, matched=matched
-            )
-        elif memory_id in left:
-            omitted = left[memory_id]
-            explained[memory_id] = Explanation(
-                id=memory_id, reason=omitted.reason, score=omitted.score, parts=omitted.parts, matched=matched
-            )
-        else:
-            # Nothing in the turn asks for it at all.
-            bare = score(index, position, asked, 0.0, 0.0)
-            reason = _hidden_reason(index.entries[position], now) or Reason.BELOW_FLOOR
-            explained[memory_id] = Explanation(
-                id=memory_id, reason=reason, score=bare.score, parts=_rounded(bare.parts)
-            )
+            continue
+        scored = ranking.of(position)
+        hidden = _hidden_reason(ranking.index.entries[position], now)
+        explained[memory_id] = Explanation(
+            id=memory_id,
+            reason=reasons.get(memory_id) or hidden or Reason.BELOW_FLOOR,
+            score=scored.score,
+            parts=scored.parts,
+            matched=ranking.index.matched(position, ranking.query.terms),
+        )
     return explained
 
 
@@ -258,43 +224,62 @@ def _entry(row: tuple[Any, ...]) -> Entry:
     return Entry(**values)
 
 
-def _choose(
-    index: Index, asked: Query, *, keep: Iterable[int], max_items: int, max_tokens: int
-) -> tuple[Packing, list[Omitted]]:
-    """What fits, and what was asked for but must not be shown."""
-    ranked = rank(index, asked)
-    ranked = _with_kept(index, asked, ranked, keep)
-    by_position = {scored.position: scored for scored in ranked}
-    always = [
-        by_position.get(position) or score(index, position, asked, 0.0, 0.0) for position in index.always
-    ]
-    always.sort(key=lambda scored: (-scored.score, index.entries[scored.position].id))
+def _limits(project: Project, max_items: int | None, max_tokens: int | None) -> tuple[int, int]:
+    return (
+        project.max_items if max_items is None else max_items,
+        project.max_tokens if max_tokens is None else max_tokens,
+    )
+
+
+def _result(
+    ranking: Ranking, limits: tuple[int, int], *, keep: Iterable[int], started: float
+) -> RecallResult:
+    index = ranking.index
     hidden: dict[int, Omitted] = {}
 
-    def shown(candidates: Iterable[Scored]) -> list[Scored]:
-        kept = []
+    def in_force(candidates: Iterable[Scored]) -> list[Scored]:
+        found = []
         for scored in candidates:
-            reason = _hidden_reason(index.entries[scored.position], asked.now)
+            reason = _hidden_reason(index.entries[scored.position], ranking.query.now)
             if reason is None:
-                kept.append(scored)
+                found.append(scored)
             else:
                 hidden[scored.position] = _omitted(index, scored, reason)
-        return kept
+        return found
 
-    packing = pack(index, shown(always), shown(ranked), max_items=max_items, max_tokens=max_tokens)
-    return packing, list(hidden.values())
-
-
-def _with_kept(index: Index, asked: Query, ranked: list[Scored], keep: Iterable[int]) -> list[Scored]:
-    """`ranked` with the memories to keep counted as evident."""
-    kept = {index.positions[memory_id] for memory_id in keep if memory_id in index.positions}
-    if not kept:
-        return ranked
-    by_position = {scored.position: scored for scored in ranked}
-    for position in kept:
-        scored = by_position.get(position) or score(index, position, asked, 0.0, 0.0)
-        by_position[position] = Scored(position, scored.score, scored.parts, is_evident=True)
-    return sorted(by_position.values(), key=lambda one: (-one.score, -index.entries[one.position].id))
+    kept = [index.positions[memory_id] for memory_id in keep if memory_id in index.positions]
+    packing = pack(
+        index,
+        in_force(ranking.always),
+        in_force(ranking.keeping(kept) if kept else ranking.evident),
+        max_items=limits[0],
+        max_tokens=limits[1],
+    )
+    items = tuple(_items(ranking, packing))
+    omitted = [_omitted(index, left.scored, left.reason) for left in packing.left]
+    omitted += hidden.values()
+    omitted.sort(key=lambda item: (-item.score, -item.id))
+    known = {item.id for item in omitted} | {item.id for item in items}
+    below = [
+        _omitted(index, scored, Reason.BELOW_FLOOR)
+        for scored in ranking.runners_up(RUNNERS_UP)
+        if index.entries[scored.position].id not in known
+    ]
+    counts = Counter(item.reason for item in omitted)
+    if unseen := sum(index.entries[position].id not in known for position in ranking.below):
+        counts[Reason.BELOW_FLOOR] += unseen
+    rendered = block(_lines(items))
+    return RecallResult(
+        items=items,
+        # What came close first: a memory below the floor was hardly asked for.
+        omitted=(*omitted, *below),
+        omitted_counts={str(reason): count for reason, count in counts.items()},
+        block=rendered.text,
+        always=rendered.always,
+        relevant=rendered.relevant,
+        tokens=packing.tokens,
+        ms=(time.perf_counter() - started) * 1000,
+    )
 
 
 def _hidden_reason(entry: Entry, now: datetime) -> Reason | None:
@@ -305,19 +290,19 @@ def _hidden_reason(entry: Entry, now: datetime) -> Reason | None:
     return None
 
 
-def _items(index: Index, asked: Query, packing: Packing) -> Iterable[Item]:
+def _items(ranking: Ranking, packing: Packing) -> Iterable[Item]:
     for number, chosen in enumerate(packing.chosen, start=1):
-        entry = index.entries[chosen.scored.position]
+        entry = ranking.index.entries[chosen.scored.position]
         yield Item(
             id=entry.id,
             version=entry.version,
             tier=chosen.tier,
             rank=number,
-            score=None if chosen.tier == "always" else round(chosen.scored.score, 4),
-            parts=_rounded(chosen.scored.parts),
+            score=None if chosen.tier == "always" else chosen.scored.score,
+            parts=chosen.scored.parts,
             tokens=entry.tokens,
             entry=entry,
-            matched=index.matched(chosen.scored.position, asked.terms),
+            matched=ranking.index.matched(chosen.scored.position, ranking.query.terms),
         )
 
 
