@@ -59,7 +59,7 @@ NOT_FOR_KEEPS = _any(
 # Tied to this moment or to something only this conversation can point at.
 MOMENT = _any(
     r"这(?:一)?次|本次|今天|今晚|今早|明天|后天|本周|这周|下周|周末|月底|刚才|刚刚|待会|等会|稍后|马上|立刻|此刻|眼下|这回|先别|先不|先用|本轮|截图",
-    r"这(?:一)?(?:个(?!项目|仓库|工程|系统|产品|库|团队|应用|服务)|段|行|版|张|块|条|处|份|页|篇|封|步|些|两|几)|那(?:一)?(?:个|段|行|版|些|张|条)|这(?:里|边|儿|样|么)|那(?:里|样|么|边)",
+    r"这(?:一)?(?:个(?!坑|项目|仓库|工程|系统|产品|库|团队|应用|服务)|段|行|版|张|块|条|处|份|页|篇|封|步|些|两|几)|那(?:一)?(?:个|段|行|版|些|张|条)|这(?:里|边|儿|样|么)|那(?:里|样|么|边)",
     r"上面|下面|(?:以上|以下|上述|如下)(?:内容|几|这|的|是)?(?!划线)|第[一二三四五六七八九十\d]+(?:个|种|版|条|行|步|项|版本)|方案\s?[一二三四A-D\d](?!\w)|选项\s?[一二三A-D\d]|你(?:刚|上次|上面|自己|发|给|写|生成)|当前(?:页|文件|任务|分支|对话)",
     r"\b(?:today|tonight|tomorrow|right\s+now|just\s+now|this\s+(?!project|repo|codebase|app\b|application|team|company|product|monorepo|service|package|library|system|site|website|shop|store)\w+)\b",
     r"\b(?:that\s+(?:one|part|page|file|function|section|version|option|plan|idea|approach|thing|way)|these|those|the\s+(?:first|second|third|last|former|latter|next|other)\s+\w+|"
@@ -104,7 +104,7 @@ REQUEST = _any(
     r"(?:帮(?:我|忙|我们|他|一下)|给我|替我|为我|我(?:要|想|需要|希望)(?:你|做|一|看|加|改|在|把|实现|写|个)|继续|开始(?!时间|日期)|接下来|"
     r"(?:做|写|建|加|来|搞|画|列|改|换|补|起|出|生成|创建|新建|实现|新增|添加|设计|开发)(?:一|个|几|两|下|出|好|完|上)|"
     r"(?:看|检查|分析|解释|优化|重构|修复|修改|调整|整理|处理|总结|测试|翻译)(?:一下|下|这|那|看看)|(?:看看|说说|讲讲|聊聊|介绍|告诉我|修一?下)|"
-    r"(?:把|将)(?!.{0,30}(?:一律|统一|必须|禁止)).{1,40}(?:一下|改成|换成|改为|去掉|删|加|调|移|拆|写|放|翻|做|修|整理|发|贴|存|设|变|抽|提))",
+    r"(?:把|将)(?!.{0,30}(?:一律|统一|必须|禁止)))",
     rf"^{_EN_LEAD}{_EN_TASK}",
     r"^(?:(?:and|so|then|also|now|ok|okay)[\s,]+)*(?:can|could|would|will)\s+you\b|^(?:(?:and|so|then|now)\s+)*(?:i|we)(?:'d|\s+would)?\s+(?:need|want|like)\s+(?:you\s+)?to\b|^let's\s+(?:see|do|start|begin|get|focus|move|talk|make|build|add|try|work|continue|fix|look|dive)\b",
     r"^(?:做|写|建|画|改|修|加|删)(?:登录|注册|首页|列表|页面|接口|按钮|表单|测试|文档|功能)",
@@ -172,7 +172,7 @@ _BAN = (
 _TASKLESS = r"(?:use|run|keep|put|name|prefix|wrap|log|return|format|store|escape|validate|document|sign|squash|rebase|include|avoid|prefer|write|test|lint|await|check|ask|answer|reply|respond|end|start)"
 _NOUN_ZH = (
     r"端口|地址|域名|仓库|主?分支|数据库|库名|表名|前缀|后缀|版本|时区|编码|路径|目录|负责人|环境|服务器|主色|主题色|品牌色|字体|货币|单位|技术栈|框架|语言|包管理器?|"
-    r"组件库|[Uu][Ii] ?库|构建工具|测试框架|缓存|队列|网关|账期|账号|邮箱|电话|热线|官网|超时(?:时间)?|默认值|部署|主键|分页|接口|后端|前端|服务|日志|鉴权|认证|密钥管理|账号体系|API|base|CDN|CI|域|区域|机房|集群"
+    r"组件库|[Uu][Ii] ?库|构建工具|测试框架|缓存|队列|网关|账期|账号|(?:生产|测试|开发|线上)(?:库|机)|文档|邮箱|电话|热线|官网|超时(?:时间)?|默认值|部署|主键|分页|接口|后端|前端|服务|日志|鉴权|认证|密钥管理|账号体系|API|base|CDN|CI|域|区域|机房|集群"
 )
 _NOUN_EN = (
     r"port|ports|base\s*url|base\s*path|url|endpoint|database|db|repo|repository|branch|region|time\s?zone|timezone|version|server|host|hostname|domain|package\s+manager|"
@@ -197,6 +197,12 @@ SIGNS: tuple[Sign, ...] = (
     Sign(
         PITFALL,
         re.compile(
+            r"[^，,]{2,20}(?:要|得)(?:小心|当心|注意(?!到))[^，,]{2,30}[，,].{0,20}(?:会|否则|不然|可能)"
+        ),
+    ),
+    Sign(
+        PITFALL,
+        re.compile(
             r"^(?:特别|千万|一定|大家|请)?(?:要)?(?:注意(?!到)|小心|当心|留意(?!到)|谨记)了?\s*[：:，,]?.{0,60}(?:会|不(?!要)|默认|没有|有|只|否则|区分|才|是)"
         ),
     ),
@@ -204,6 +210,7 @@ SIGNS: tuple[Sign, ...] = (
         PITFALL,
         _any(
             r"\b(?:gotchas?|pitfalls?|caveats?|foot-?guns?)\b",
+            r"^note\b[:,]?.{8,}(?:,\s*so\s|\bbecause\b|\botherwise\b|,\s*but\s)",
             r"\bwe\s+(?:got|were|have\s+been)\s+(?:burned|burnt|bitten)\b|\bbit\s+us\b|\bthe\s+hard\s+way\b",
         ),
         past=True,
@@ -229,7 +236,7 @@ SIGNS: tuple[Sign, ...] = (
             # Whose decision: ours, or nobody else's.
             r"^(?:[^，,]{0,12}?(?:我们?|咱们?|大家|团队|项目组|公司|会上|讨论|评审|商量|经过)[^，,]{0,10}?)?(?:最终|最后|已经?|一致|还是|也|都|就)*(?<!没)决定(?!不了|性|于|因素|权|吧)",
             r"(?<![早这那只成也])就(?:用|选|定|采用)(?!这|那|你|它|第|上|户|得|到|完|了|不|好|行|可)|(?:商量|讨论|评审|评估|权衡|对比|比较)(?:过|了|完|好|之)?(?:后|一下|下)?[，,].{0,20}(?:还是|就|选|决定|改)(?:用|走|选|按)?|(?:改用|换用|弃用|废弃|迁移到|切换到|迁到)(?!户)",
-            r"(?:我们|咱们|项目|团队|统一|全面|已经?|确定|后端|前端)(?:最终|统一|全面|都|决定)?(?:采用|沿用|改为)|不再(?:使用|用|支持|维护|兼容)|结论(?:是|：|:)|确定(?:用|采用|使用|走|选|以)|(?:方案|选型|结果)(?:就)?(?:定了|定为|确定为)",
+            r"(?:我们|咱们|项目|团队|统一|全面|已经?|确定|后端|前端)(?:最终|统一|全面|都|决定)?(?:采用|沿用|改为)|不再(?:使用|用|支持|维护|兼容)|(?:结论|决议|最终方案|最终选型)(?:是|：|:)|^[^，,]{2,12}(?:换成|改成|改为|改用)[^，,]{1,20}[，,].{0,16}(?:不.{0,6}了|作废|停用|弃用|下线)|确定(?:用|采用|使用|走|选|以)|(?:方案|选型|结果)(?:就)?(?:定了|定为|确定为)",
             r"(?:我们|咱们|团队)(?:最后|最终|已经)?(?:选|定|挑)了(?!吗)|^(?!把|将)[^，,]{1,20}(?:改为|改成|换成|换为|改用|调整为)[^，,]{1,24}了(?:[，,]|$)",
             r"(?:^|[，,])(?:已经)?定了\s*[，,：:]",
         ),
@@ -238,7 +245,7 @@ SIGNS: tuple[Sign, ...] = (
     Sign(
         DECISION,
         _any(
-            r"^(?:we|the\s+team|our\s+team)(?:'ve|\s+have|\s+has)?\s+(?:finally\s+|just\s+|all\s+|already\s+|now\s+)?(?:decided|agreed|settled|chosen|chose|opted|picked|standardi[sz]ed|switched|migrated|moved|dropped|adopted|deprecated)\b(?!\s+to\s+(?:modify|change)\b|\s+(?:on\s+)?(?:it|that|this|the)\b)",
+            r"^(?:we|the\s+team|our\s+team)(?:'ve|\s+have|\s+has)?\s+(?:finally\s+|just\s+|all\s+|already\s+|now\s+)?(?:decided|agreed|settled|chosen|chose|opted|picked|standardi[sz]ed|switched|migrated|moved|dropped|adopted|deprecated)\b(?!\s+to\s+(?:modify|change)\b|\s+(?:it|this|the)\b|\s+on\s+(?:it|that|this|the)\b)",
             r"^i(?:'ve|\s+have)?\s+decided\s+(?:to\s+(?:use|keep|drop|switch|adopt|move|store|support|standardi[sz]e)|that\s+we|we)\b",
             r"^let's\s+(?:all\s+)?(?:go\s+with|use|stick\s+(?:with|to)|switch\s+to|standardi[sz]e\s+on|adopt|drop|settle\s+on|keep\s+using|agree)\s+(?!(?:the|that|this|it|your|my|these|those|option|plan|them|both|one|a|an|what|how|to\s+the)\b)",
             r"^we(?:'ll|\s+will|\s+are\s+going\s+to|'re\s+going\s+to|\s+shall)\s+(?:only\s+|always\s+|all\s+|just\s+)?(?:use|go\s+with|stick\s+(?:with|to)|switch\s+to|adopt|host|deploy|keep\s+using|store|drop|standardi[sz]e|support|not\s+(?:use|support|store))\b(?!\s+(?:it|that|this|the\s+(?:first|second|last|plan))\b)",
@@ -289,7 +296,7 @@ SIGNS: tuple[Sign, ...] = (
     Sign(
         CONSTRAINT,
         _any(
-            r"必须|必需(?!品)|务必|一定(?:要|得|不能|不要)|千万(?:不要|别|不能)|只能(?!说|这|如)|不能(?:再|直接|用|使用|出现|写|放|提交|暴露|硬编码|依赖|引入|调用|跳过|超过|省略|为空|大于|小于|有|包含|存|明文|重复|混)|不可(?:用|使用|超过|为空|省略|跳过|修改|更改|改)",
+            r"必须|必需(?!品)|(?:不要|别)超过|务必|一定(?:要|得|不能|不要)|千万(?:不要|别|不能)|只能(?:用|在|由|从|通过|是|为|出现|有|写|放|走|选|存|传|改|访问)|不能(?:再|直接|用|使用|出现|写|放|提交|暴露|硬编码|依赖|引入|调用|跳过|超过|省略|为空|大于|小于|有|包含|存|明文|重复|混)|不可(?:用|使用|超过|为空|省略|跳过|修改|更改|改)",
             r"(?:不要|别)(?:用|写|在|把|给|往|引入|提交|依赖|嵌套|打印|出现|存|返回)(?!.{0,4}(?:动|急|慌))|要用.{1,30}不[要用]",
         ),
         weak=True,
@@ -313,6 +320,7 @@ SIGNS: tuple[Sign, ...] = (
             rf"^(?:please\s+)?(?:always\s+)?{_TASKLESS}\b.{{0,60}}\b(?:before|after|for|in|on|with|at)\s+(?:every|each|all)\b|^(?:please\s+)?{_TASKLESS}\b.{{0,50}}\b(?:whenever|every\s+time|each\s+time|everywhere|throughout|across\s+the\s+(?:codebase|project|repo|app))\b",
             r"^(?:whenever|every\s+time|each\s+time|before\s+(?:every|each)|after\s+(?:every|each))\b(?!\s+(?:i|my|it|he|she|they)\b)(?!.{1,60},\s*(?:i|my|it|he|she|they|there|that)\b)",
             r"\b(?:one\s+more|another|new|house|ground|golden)\s+rule\s*:|\b(?:our|the|project|team|naming|coding|a|house)\s+(?:convention|rule|policy|standard)s?\s*(?:is|are|here\s+is|:)",
+            r"^(?:please\s+)?(?:do\s+not|don'?t|never)\s+\w+\s.{2,50}\b(?:without\s+(?:asking|approval|permission|a\s+review|telling)|unless)\b|^no\s+[^,]{3,40},?\s+please$",
             r"^(?:please\s+)?(?:do\s+not|don'?t)\s+ever\b|^under\s+no\s+circumstances\b",
         ),
     ),
@@ -331,7 +339,7 @@ SIGNS: tuple[Sign, ...] = (
         PITFALL,
         _any(
             r"(?:如果|直接|在|用|不|没|当|一旦|同时|重复|忘记|多个|并发|升级|修改|删除|调用|里|中|时|后|下|前)[^，,]{0,30}[，,]?[^，,]{0,16}(?:就?会|容易|可能会|经常会?|总是)(?:导致|造成|引起|引发|触发|不刷新|不生效|不更新|丢失|丢数据|泄[漏露]|卡死|崩溃|死锁|超时|报错|失效|冲突|重复|失败|被覆盖|覆盖|乱码|出错|出问题|变慢|卡住|打不开|挂|锁表|白屏|闪退|打爆|撑爆|OOM)",
-            r"\b(?:breaks?|fails?|crash(?:es)?|hangs?|leaks?|deadlocks?|times?\s+out|explodes?|corrupts?|duplicates?|blows?\s+up|silently\s+\w+|is\s+(?:flaky|unreliable)|doesn't\s+(?:work|support)|won't\s+work)\b.{0,24}\b(?:when(?:ever)?|if|on|under|unless|without|after|because)\b",
+            r"\b(?:breaks?|fails?|crash(?:es)?|hangs?|leaks?|deadlocks?|times?\s+out|explodes?|corrupts?|duplicates?|blows?\s+up|silently\s+\w+|is\s+(?:flaky|unreliable)|doesn't\s+(?:work|support)|won't\s+work)\b.{0,24}\b(?:when(?:ever)?|if|under|unless|without|after|because)\b",
             r"\bsilently\s+(?:drops?|fails?|ignores?|swallows?|truncates?|overwrites?|corrupts?|converts?|loses?|skips?|rounds?)\b",
             r"\b(?:otherwise|or\s+else|or\s+it)\b.{0,40}\b(?:break|fail|crash|hang|leak|deadlock|corrupt|lose|lost|error|time\s*out|wipe|overwrit\w+|duplicate)\w*",
             r"^(?!(?:i|you|he|she|we)\b).{3,60}\bwill\s+(?:silently\s+)?(?:break|fail|crash|hang|leak|deadlock|corrupt|wipe|lose|overwrite|trigger|double)\b",
@@ -346,7 +354,7 @@ SIGNS: tuple[Sign, ...] = (
         _any(
             rf"(?:{_NOUN_ZH})(?:号|名|名称|地址|前缀|人)?(?:目前|现在|默认|都|统一|固定)?(?:是|为|用的?是?|使用|叫|跑在|部署在|放在|存在|位于|设为|监听|固定在|锁定在|走|[：:=])\s*(?!什么|哪|否|不是|错|对的|好|坏|空的|这|那|有|户|一个?[好坏]|[45]\d\d(?!\d)|null|undefined)[\w/.#øa-zA-Z][^，,]{{0,50}}",
             r"^(?:目前|现在)?(?:我们|咱们)(?:这边|项目|团队|公司|后端|前端|服务)*(?:目前|现在|一直|都|主要|线上)*(?:用|使用|采用|跑|部署|基于)(?:的是|的|在)?\s*(?!什么|哪|这|那|了|过|户|完|一下|来|你|不|上面|第)[\wø][^，,]{0,40}",
-            r"(?:本|这个|我们的?|咱们的?|该)(?:项目|仓库|系统|产品|工程|应用)(?:是|用|使用|基于|跑在|部署在|依赖|只?支持|面向|采用)(?!不是|什么|哪|怎|户)[^，,]{2,40}",
+            r"(?:本|这个|我们的?|咱们的?|该)(?:项目|仓库|系统|产品|工程|应用|小程序|网站|后台|[Aa]pp|APP)(?:是|用|使用|基于|跑在|部署在|依赖|(?:只|仅|最低|最高)?支持|面向|采用)(?!不是|什么|哪|怎|户)[^，,]{2,40}",
             r"^[^，,。]{2,16}(?:默认(?:为|是|按|用|值)|限制(?:为|在)|上限(?:为|是)|固定(?:为|是|在|用)|最多|最少|至多|至少|不超过|不低于)\s*[^，,]{1,24}",
             r"^[\w\u4e00-\u9fff /-]{1,16}(?:由|归)[\w\u4e00-\u9fff]{1,10}(?:负责|维护|管理|审批)",
         ),
@@ -360,6 +368,8 @@ SIGNS: tuple[Sign, ...] = (
             rf"^(?:our|the)\s+(?:[\w'’-]+\s+){{0,2}}?(?:{_NOUN_EN})\s+(?:returns?|expects?|accepts?|requires?|stores?|serves?|exposes?|talks?\s+to|speaks?|sends?)\s+(?!(?:an?\s+)?(?:error|nothing|null|undefined|empty|wrong|[45]\d\d|me|it|the\s+(?:same\s+error|wrong))\b).{{3,60}}",
             r"^we\s+(?:currently\s+|now\s+|mainly\s+|only\s+)*(?:use|deploy|host|run|store|support|target)\s+(?!(?:it|this|that|them|to|out|into|your|the|a|an|these|those)\b)\w[\w.+#-]*(?:\s+(?:for|as|on|in|with|to|via)\b.{2,60}|,\s+(?:not|never)\b.{2,40}|\s*$)",
             rf"^(?!(?:i|you|we|he|she|it|that|this|who|they)\b)(?:[\w'’-]+\s+){{1,4}}(?:live|lives|is\s+kept|are\s+kept|is\s+stored|are\s+stored|is\s+hosted|are\s+hosted|is\s+deployed|are\s+deployed)\s+(?:in|on|at|under|to)\s+{_VALUE_EN}{_CONCRETE}",
+            r"^(?:the|our)\s+(?:[\w'’-]+\s+){1,4}(?:is|are|lives?)\s+(?:at|under)\s+[\w@#-]*[/.][\w/.@-]+",
+            rf"^(?!(?:i|you|we|he|she|it|that|this|who|they|there)\b)(?:[\w'’-]+\s+){{1,4}}(?:goes?|belongs?)\s+(?:in|into|under|to)\s+{_CONCRETE}",
             r"^(?!(?:i|you|we|he|she|it|that|this|who|they|there)\b)(?:[\w'’-]+\s+){1,4}(?:is|are)\s+(?:always\s+)?(?:stored|saved|kept|returned|sent|encoded|formatted|measured|expressed|named|written|served)\s+(?:as|in|with)\s+\w+",
             r"^(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,2}\s+(?:is|are)\s+(?:owned|maintained|managed)\s+by\s+\w+",
         ),
