@@ -106,7 +106,9 @@ def _store(
     turns: Sequence[Chat],
 ) -> bool:
     """The last transaction. Locks: project, then topic. Raises LeaseLost, and then nothing of it stays."""
-    store.lock(project)
+    if extracted.candidates:
+        # With nothing to judge no memory is written, and every recall index of the project stays good.
+        store.lock(project)
     schedule.hold(claim)
     project.refresh_from_db()
     if not project.memory_enabled:
