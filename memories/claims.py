@@ -187,7 +187,7 @@ def read(text: str) -> Claim:
     predicate: int | None = None
     valued = False
     run_open = False
-    folded = _MOVED.sub(" 改为 ", fold(text))
+    folded = _MOVED.sub(" 改为 ", " ".join(fold(text).split()))
     for match in _TOKEN.finditer(folded):
         group = match.lastgroup or ""
         kind = group.rstrip("0123456789")

@@ -59,6 +59,11 @@ def compare(a: str, b: str) -> Relation:
     return Relation.DIFFERENT
 
 
+def near_key(text: str) -> object:
+    """Equal for contents that are the same or near-duplicates, so that many can be compared at once."""
+    return read(text).key or content_hash(text)
+
+
 def one_value_changed(a: str, b: str) -> bool:
     """Same subject, and exactly one value differs (用 A → 用 B, 5432 → 5433), or the polarity is flipped."""
     one, other = sorted((a, b))

@@ -9,6 +9,7 @@ from memories.dedupe import (
     Relation,
     compare,
     content_hash,
+    near_key,
     one_value_changed,
     signature,
     similar_signature,
@@ -141,6 +142,11 @@ def test_a_changed_value_is_always_a_conflict(a: str, b: str) -> None:
 def test_a_content_is_the_same_as_itself(a: str) -> None:
     assert compare(a, a) is SAME
     assert similar_signature(signature(a), signature(a))
+
+
+@given(contents, contents)
+def test_the_near_key_is_equal_for_the_same_and_for_near_duplicates_alone(a: str, b: str) -> None:
+    assert (near_key(a) == near_key(b)) == (compare(a, b) in (SAME, NEAR))
 
 
 @given(contents, contents)
