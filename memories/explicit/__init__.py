@@ -4,7 +4,7 @@ Pure: text in, values out, in time linear in the text. Chinese (simplified and t
 Quotations, code, block quotes, questions, wishes for a feature and machine text never trigger.
 """
 
-from dataclasses import replace
+from typing import Literal
 
 from memories.explicit.contents import Collector, Piece
 from memories.explicit.lists import join_heading
@@ -61,9 +61,8 @@ def read(text: str) -> Reading:
             content = _content(text, piece)
             full = len(items if trigger.kind == "remember" else forgets) >= MAX_ITEMS
             if full or len(content) > MAX_LENGTH:
-                _refuse(
-                    refusals, Refusal(content, "too_many" if full else "too_long", piece.start, piece.end)
-                )
+                reason: Literal["too_many", "too_long"] = "too_many" if full else "too_long"
+                refusals.append(Refusal(content, reason, piece.start, piece.end))
             elif trigger.kind == "forget":
                 forgets.append(content)
             else:
@@ -71,10 +70,10 @@ def read(text: str) -> Reading:
                 items.append(_item(surface, trigger, piece, content, kept))
     if len(triggers) > MAX_TRIGGERS:
         last = triggers[-1].start
-        _refuse(refusals, Refusal(text[last : last + MAX_LENGTH], "too_many", last, len(text)))
+        refusals.append(Refusal(text[last : last + MAX_LENGTH], "too_many", last, len(text)))
     signals = read_signals(surface, collector, taken)
     return Reading(
-        tuple(items), tuple(forgets), tuple(refusals), signals.signals, signals.utterances, tuple(taken)
+        tuple(items), tuple(forgets), _folded(refusals), signals.signals, signals.utterances, tuple(taken)
     )
 
 
@@ -98,12 +97,13 @@ def derive_key(content: str) -> str:
     return as_item(content).key
 
 
-def _refuse(refusals: list[Refusal], refusal: Refusal) -> None:
-    """One by one up to MAX_REFUSALS; the last of them then stands for all that follow."""
-    if len(refusals) < MAX_REFUSALS:
-        refusals.append(refusal)
-    else:
-        refusals[-1] = replace(refusals[-1], reason="too_many", end=refusal.end)
+def _folded(refusals: list[Refusal]) -> tuple[Refusal, ...]:
+    """Each of them, up to MAX_REFUSALS; the last then stands for all that follow."""
+    if len(refusals) <= MAX_REFUSALS:
+        return tuple(refusals)
+    first = refusals[MAX_REFUSALS - 1]
+    rest = Refusal(first.text, "too_many", first.start, refusals[-1].end)
+    return (*refusals[: MAX_REFUSALS - 1], rest)
 
 
 def _content(text: str, piece: Piece) -> str:

@@ -36,6 +36,7 @@ class Collector:
     def __init__(self, surface: Surface) -> None:
         self.surface, self.view, self.folded = surface, surface.open, surface.folded
         self.lines = surface.lines
+        self._markers: dict[int, Marker | None] = {}
 
     def take(self, trigger: Trigger, limit: int) -> Taken:
         """The pieces that a trigger asks for, none of them beyond `limit`."""
@@ -130,7 +131,10 @@ class Collector:
     # --- lists -----------------------------------------------------------------------------------------
 
     def _marker(self, number: int) -> Marker | None:
-        return lists.marker_at(self.surface, number) if number < len(self.lines) else None
+        if number not in self._markers:
+            is_line = number < len(self.lines)
+            self._markers[number] = lists.marker_at(self.surface, number) if is_line else None
+        return self._markers[number]
 
     def _heading(self, start: int, end: int, number: int) -> str | None:
         """The text as a heading of what follows: by its ending, or because it is short and states nothing."""
@@ -216,7 +220,7 @@ class Collector:
                 above, own = headings[-1][1], self._heading_text(start, stop)
                 headings.append((marker.indent, join_heading(above, own) if own else above))
             elif not sentences.is_task(self.view, start, stop) and (piece := self._cut(start, end)):
-                pieces.append(replace(piece, heading=headings[-1][1]))
+                pieces.append(Piece(piece.start, piece.end, headings[-1][1]))
                 reached = piece.end
             number = end_line + 1
         return Taken(tuple(pieces), reached)
@@ -252,7 +256,7 @@ class Collector:
             piece = None if breaks_off(self.view, start, end) else self._cut(start, end)
             if piece is None:
                 break
-            pieces.append(replace(piece, heading=heading))
+            pieces.append(Piece(piece.start, piece.end, heading))
             reached = piece.end
             if self.view[piece.end : end].strip(_TRAILING + "?？"):
                 break

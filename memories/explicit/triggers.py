@@ -277,6 +277,8 @@ class _Finder:
         after = _AFTER.match(self.view, core.end(), line_end)
         if after is None:
             return None
+        if self.kinds[at] == "paren" and not (after["sep"] or "").startswith(":"):
+            return None
         form, content, named_end = self._form(core, after, leaders, line_end)
         if form is None or self._is_setting(core, after, line_end):
             return None
@@ -367,7 +369,7 @@ class _Finder:
             return False
         if form == "colon":
             return True
-        if self.kinds[at] == "paren" or core["forget"]:
+        if core["forget"]:
             return False
         is_address = re.fullmatch(r"[ a-z@.-]{2,20}[，,]", before.strip()) is not None
         return form != "list" and bool(_ASKS.search(leaders) or _CONNECTS.search(leaders) or is_address)
