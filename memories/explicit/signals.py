@@ -14,10 +14,12 @@ from memories.explicit.reading import MAX_LENGTH, Signal, Span, Utterance, Utter
 from memories.explicit.surface import Surface
 
 _LEAD: Final = re.compile(
-    r"(?:[ *_,，.。!！~、-]|好的?|好吧|嗯|哦|啊|对(?!不)|是的|行(?!为)|没错|算了|另外|还有|此外|同时"
+    r"(?:[ *_,，.。!！~、-]|好的?|好吧|嗯|哦|啊|对(?!不)|是的|行(?!为)|没错|算了|抱歉|不好意思|另外|还有"
+    r"|此外|同时"
     r"|那么?(?![条个])|而且|不过|但是?|所以|请(?:你|您)?|麻烦(?:你|您)?"
     r"|记得|注意|大家"
-    r"|(?:ok|okay|yes|yeah|yep|sure|right|also|and|but|so|well|please|great|good|perfect|thanks|hey|oh|btw"
+    r"|(?:ok|okay|yes|yeah|yep|sure|right|also|and|but|so|well|please|great|good|perfect|thanks|sorry|oops"
+    r"|hey|oh|btw"
     r"|by the way|note)(?![\w'-])){0,12}"
 )
 
@@ -54,7 +56,9 @@ _DIRECTIVE: Final = re.compile(
     r"|for future|starting (?:now|today))(?![\w-])(?!'s)(?![, ]{1,2}(?:we|i|it|this|that|there|they"
     r"|users?)(?: [a-z]+)? (?:might|may|could|would|plan|want|hope))[^\n]{4}"
     r"|next time(?![, ]{1,2}(?:we meet|i |the user|users?|a user|someone|it|they))[, ]{1,2}[^\n]{4}"
-    r"|(?:always|never) (?!(?:mind|remember|ever|again|been|had|was|were|on|the|a|an|good|nice|great|happy"
+    r"|(?:don't|do not) ever [a-z]{2}|(?:you|we) (?:should|must) (?:always|never) [a-z]{2}"
+    r"|(?:always|never)(?: ever)? (?!(?:mind|remember|ever|again|been|had|was|were|on|the|a|an|good|nice"
+    r"|great|happy"
     r"|glad"
     r"|wanted|wondered|thought)\b)[a-z]{2,}"
     r"|(?:whenever|every time|each time) you [^\n,]{3,80}, (?!(?:it|you|the|this|that|they|we|i"
@@ -86,13 +90,14 @@ _TRAILING_TEMPORARY: Final = re.compile(
 # --- corrections ---------------------------------------------------------------------------------------
 
 _REJECTS: Final = (
-    "(?:(?:不对|错了|不不+|(?:你|您)?又?(?:搞|弄|写|理解|记|看|说)错了|(?:这|这里|这个|那个|上面)(?:不对"
+    "(?:(?:(?:不对){1,3}|错了?|你错了|您错了|不不+|(?:你|您)?又?(?:搞|弄|写|理解|记|看|说)错了|(?:这|这里"
+    "|这个|那个|上面)(?:不对"
     "|错了|有误|写错了))[，,。.!！;—: \n]{1,3}"
     "|(?:不是(?:这样|这个意思|我要的)?的?|我不是这个意思|搞混了|理解有误|不|非也)[，,。.!！;—\n]{1,3}"
     r"|no (?=it should|it's|use |we use|i said|i meant|not )"
     r"|(?:no|nope|nah|wrong|incorrect|not quite|(?:that's|that is|this is|you're|you are|it's) (?:wrong"
     r"|incorrect|mistaken|not right|not correct"
-    r"|not what i (?:said|meant|asked for|asked))|you got (?:it|that) wrong)(?:[,.!;:—–\n]| -){1,2} ?)"
+    r"|not what i (?:said|meant|asked for|asked))|you got (?:it|that) wrong)(?:[,.!;:—–\n]| -| [—–]){1,2} ?)"
 )
 _REJECTION: Final = re.compile(_REJECTS)
 _RIGHTS: Final = (
@@ -110,14 +115,18 @@ _CORRECTION: Final = re.compile(
     r"|[^，,。\n]{0,20}?(?<![要还就但可能也算是并])不是.{1,60}?(?:而是|[，,] ?(?:而)?(?:应该)?是|[，,] ?应为"
     r"|[，,] ?要?用(?!户))"
     r"|[^，,。\n]{0,20}?应该(?:是|用|叫|走|为).{1,60}?(?:才对|才是|[，, ]而?不(?:是|用)|而不是)"
-    r"|(?:是|用(?!户))[^，,。\n]{1,40}[，, ](?:而)?不是[^\n]"
-    r"|我(?:刚才|刚刚|之前|前面|上次|早就|已经|明明|都|的)?(?:说的是|指的是|意思是|是说|说过了?[，,]"
+    r"|[^，,。\n]{0,20}?(?<![不就])(?:是(?!不|否)|用(?!户))[^，,。\n]{1,30}?[，, ]不是(?!很|吗)[^\n]"
+    r"|我(?:刚才|刚刚|之前|前面|上次|早就|已经|明明|都|的)?(?:说的是|指的是|意思是|是说|说过(?![吗没了])"
+    r"|说过了[，,]"
     r"|说了[，,]|强调过[，,]?|讲过[，,]|要的是)[^\n]{2}"
+    r"|(?:上次|之前|刚才|前面|早就|已经)说过了?[，,][^\n]{2}"
     r"|(?:更正|纠正|订正|勘误|修正|说错了|写错了|打错了|口误)(?:一下)?[，,:。 ][^\n]{2}"
     r"|(?:correction|erratum) ?[:,—–-] ?[^\n]{2}"
     r"|actually[, ]{1,2}(?:no[, ]{1,2})?(?:(?:it's|it is|it should|that's|they're|they are|we use|we're on"
     r"|use|i (?:said|meant)|not)(?![\w-])(?! (?:fine|ok|okay|good|great|working))"
-    r"|(?:the|our) [^\n]{1,80}?(?:\bshould\b|, not ))"
+    r"|(?:the|our) [^\n]{1,80}?(?:\bshould\b|, not | (?:is|are) (?!failing|broken|not|still|too|a bit"
+    r"|missing|wrong|slow|empty|down|fine|good)))"
+    r"|as i (?:said|mentioned|told you)[, ]{1,2}[^\n]{2}"
     r"|i (?:(?:already )?(?:said|told you)|meant|asked for)(?![\w-])(?: that| to)?[,: ]{1,2}(?!i "
     r"|it )[^\n]{2}"
     r"|should be [^\n]{1,80}?,? (?:not|instead of|rather than) |you misunderstood[,.:;—]? [^\n]{4}"
@@ -173,7 +182,7 @@ _DISMISS: Final = re.compile(
 _CUE: Final = re.compile(
     "[后次错别从不应说正]|一律|务必|千万|绝对|始终|永远|任务|时|临|先|只|规|约定|标准|原则|就这|意思|强调"
     "|讲过|要的是|口误|勘误|订正|取消|撤|废|收回|忘|去掉|删掉|忽略|指令"
-    "|now|going|moving|here|point|today|hence|future|next|always|never|every|each|moment|being|time|once"
+    "|now|going|moving|here|point|today|hence|future|next|always|ever|each|moment|being|time|once"
     "|for |temp|no|nah|wrong|incorrect"
     "|that|this|should|actually|correct|errat|said|told|meant|asked|rule|convention|instruct|directive|it's"
     "|it is|they|you"
