@@ -15,7 +15,6 @@ from memories.extraction.transcript import KnownMemory
 from memories.extraction.verify import Checked, Rejected, check
 from memories.models import Authority, Candidate, Memory, Source, Status
 from memories.store import tombstones
-from memories.store.writing import supersede
 from memories.text import fold, terms
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ class _Settlement:
             self._keep(merged)
             return merged
         for memory_id in verdict.withdraws:
-            supersede(self.live.pop(memory_id), by=self.by, reason=reason)
+            store.supersede(self.live.pop(memory_id), by=self.by, reason=reason)
         target = self.live.get(verdict.target_id or 0)
         if not candidate.key_given and target is not None:
             draft = replace(draft, key=target.key)

@@ -23,7 +23,7 @@ from memories.store.lifecycle import EDITABLE, confirm, disable, edit, enable, r
 from memories.store.remember import Outcome, Remembered, forget, remember
 from memories.store.removal import delete, forget_sources, purge, restore
 from memories.store.selections import ACTIONS, INVERSE, MAX_SELECTED, Bulk, BulkResult, bulk
-from memories.store.writing import add, add_evidence, lock, merge, propose, replace
+from memories.store.writing import add, add_evidence, lock, merge, propose, replace, supersede
 
 __all__ = [
     "ACTIONS",
@@ -67,5 +67,6 @@ __all__ = [
     "remember",
     "replace",
     "restore",
+    "supersede",
     "undo_replacement",
 ]

@@ -11,7 +11,7 @@ from memories.models import Memory, Status
 from memories.store import tombstones
 from memories.store.drafts import Draft
 from memories.store.errors import PersonRequired, ProposalDecided, TargetChanged, WrongStatus
-from memories.store.writing import load, lock, respect, save, supersede, trust
+from memories.store.writing import load, lock, respect, save, suffixed, supersede, trust
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
 from projects.transactions import atomic_retry
 
@@ -52,6 +52,9 @@ def confirm(
         if target.version != (target_version or memory.replaces_version):
             raise TargetChanged(memory, target)
         supersede(target, by=by, reason=reason)
+        if suffixed(memory.key, target.key):
+            # The proposal waited under `key-2` because the one it replaces held the key.
+            memory.key = target.key
     memory.status = Status.ACTIVE
     memory.status_changed_by_person = True
     memory.withheld = False

@@ -137,15 +137,15 @@ def replace(
 ) -> Memory:
     """A new memory in force in the place of `target`, which becomes superseded and keeps its history.
 
-    The new one takes over key, scope and tier unless the draft says otherwise. Raises StaleMemory when
-    `target` changed since the caller read it, WrongStatus when it is no longer in force, PersonRequired.
+    The new one takes over key, scope and tier unless the draft says otherwise. If the guard holds it for a
+    person, it is proposed, and `target` stays in force until then. Raises StaleMemory when `target` changed since
+    the caller read it, WrongStatus when it is no longer in force, PersonRequired.
     """
     lock(project)
     old = load(project, target.pk, version=target.version)
     respect(old, by=by)
     if old.status not in (Status.ACTIVE, Status.DISABLED):
         raise WrongStatus(old)
-    supersede(old, by=by, reason=reason)
     inherited = with_changes(
         draft,
         key=draft.key or old.key,
@@ -153,7 +153,10 @@ def replace(
         keywords=draft.keywords or tuple(old.keywords),
         area=draft.area or old.area,
         always=draft.always or old.always,
-    )
+    ).checked()
+    waits = inherited.guarded()
+    if not waits:
+        supersede(old, by=by, reason=reason)
     return create(
         project=project,
         draft=inherited,
@@ -275,7 +278,14 @@ def free_key(project: Project, key: str) -> str:
     return f"{key[: MAX_KEY - 9]}-{content_hash(key + str(len(taken)))[:8]}"
 
 
+def suffixed(key: str, plain: str) -> bool:
+    """Whether `key` is what `free_key` makes of a `plain` that was taken."""
+    stem, dash, number = key.rpartition("-")
+    return bool(dash) and number.isdigit() and stem == plain[: MAX_KEY - 4]
+
+
 def supersede(memory: Memory, *, by: Actor, reason: str = "") -> None:
+    """Something newer took its place; the project is locked already."""
     memory.status = Status.SUPERSEDED
     memory.status_changed_by_person = by.is_person
     save(memory, action="supersede", by=by, reason=reason)

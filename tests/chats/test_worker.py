@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from projects.models import Project
     from rest_framework.test import APIClient
+
+    from projects.models import Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
