@@ -11,6 +11,9 @@ from memories.explicit.triggers import Trigger
 _EDGE: Final = " \n\u3000\t\xa0\u200b\ufeff"
 _TRAILING: Final = _EDGE + "。.!！;；,，、~～…｡\ufe0f"
 
+# A longer list is the work of a machine: far more than a message may store is refused already.
+MAX_PIECES: Final = 1_000
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -197,7 +200,7 @@ class Collector:
         headings = [(-1, heading)]
         base: Marker | None = None
         last: Marker | None = None
-        while number < len(self.lines) and self.lines[number].start < limit:
+        while number < len(self.lines) and self.lines[number].start < limit and len(pieces) < MAX_PIECES:
             marker = opening if opening is not None and base is None else self._marker(number)
             if marker is None:
                 following = self._marker(number + 1)
@@ -244,7 +247,7 @@ class Collector:
         """Lines without markers, up to an empty line, a question or a task."""
         pieces: list[Piece] = []
         reached = at
-        while number < len(self.lines) and self.lines[number].start < limit:
+        while number < len(self.lines) and self.lines[number].start < limit and len(pieces) < MAX_PIECES:
             line = self.lines[number]
             if line.kind == "fence" or self.surface.is_blank(number) or self._marker(number):
                 break
