@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -67,6 +68,7 @@ NAVIGATION = [
             _page(_("Extractions"), "filter_alt", "extraction", "memories"),
             _page(_("Candidates"), "fact_check", "candidate", "memories"),
             _page(_("Recalls"), "manage_search", "recall", "memories"),
+            _page(_("Versions"), "history", "historicalmemory", "memories"),
             _page(_("Tombstones"), "delete_history", "tombstone", "memories"),
         ],
     },
@@ -84,10 +86,22 @@ NAVIGATION = [
         "separator": True,
         "items": [
             _page(_("Projects"), "workspaces", "project", "projects"),
+            _page(_("Rights"), "verified_user", "projectgrant", "projects"),
             _page(_("API keys"), "key", "apikey", "projects"),
             _page(_("Audit"), "history_edu", "auditevent", "projects"),
             _page(_("Users"), "person", "user", "auth"),
             _page(_("Groups"), "group", "group", "auth"),
+        ],
+    },
+    {
+        "title": _("Behind it"),
+        "separator": True,
+        "collapsible": True,
+        "items": [
+            _page(_("Recalled memories"), "format_list_numbered", "recallitem", "memories"),
+            _page(_("Blocks"), "description", "recallblock", "memories"),
+            _page(_("Usage"), "monitoring", "memoryusage", "memories"),
+            _page(_("Repeated requests"), "repeat", "idempotencyrecord", "projects"),
         ],
     },
 ]
@@ -99,6 +113,7 @@ UNFOLD = {
     "SHOW_LANGUAGES": True,
     "SHOW_HISTORY": False,
     "SHOW_BACK_BUTTON": True,
+    "STYLES": [lambda request: static("cairn/admin.css")],
     "COLORS": COLOURS,
     "SIDEBAR": {"show_search": True, "show_all_applications": False, "navigation": NAVIGATION},
 }

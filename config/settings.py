@@ -83,6 +83,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
+    "projects.http.slashes.TrailingSlashMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -222,6 +223,11 @@ SWEEP_EVERY_S = env.float("SWEEP_EVERY_S", default=5.0)
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "chats.sweep", "schedule": SWEEP_EVERY_S, "options": {"expires": 60}},
+    "forget-idempotency": {
+        "task": "projects.forget_idempotency",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
     "roll-up-usage": {"task": "memories.roll_up_usage", "schedule": 300.0, "options": {"expires": 300}},
 }
 

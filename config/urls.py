@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 
 from config.views import schema, swagger
 
+handler400 = "projects.http.problems.handler400"
 handler404 = "projects.http.problems.handler404"
 handler500 = "projects.http.problems.handler500"
 

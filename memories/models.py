@@ -146,7 +146,9 @@ class Memory(models.Model):
     hash_live = _live_flag(LIVE_FOR_HASHES)
 
     objects = MemoryQuerySet.as_manager()
-    history = HistoricalRecords(bases=[MemoryVersionBase], excluded_fields=["key_live", "hash_live"])
+    history = HistoricalRecords(  # type: ignore[no-untyped-call]
+        bases=[MemoryVersionBase], excluded_fields=["key_live", "hash_live"]
+    )
 
     # Set by the store for the length of one save.
     _change: Change | None = None

@@ -195,7 +195,7 @@ class AuditEvent(models.Model):
         return f"{self.action} by {self.actor_name}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        if self.pk is not None:
+        if not self._state.adding:
             raise AppendOnly
         super().save(*args, **kwargs)
 

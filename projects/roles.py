@@ -7,7 +7,7 @@ carry guardian object permissions, so that `user.has_perm(…, project)` and the
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from django.db.models import Q
 from guardian.shortcuts import assign_perm, get_users_with_perms, remove_perm
@@ -85,8 +85,7 @@ def revoke(project: Project, user: User) -> int:
 
 def members(project: Project) -> QuerySet[User]:
     """Everyone with a grant on the project, the owner among them."""
-    users: QuerySet[User] = get_users_with_perms(project, with_group_users=False)
-    return users
+    return cast("QuerySet[User]", get_users_with_perms(project, with_group_users=False))
 
 
 def member_by_reference(project: Project, reference: str) -> User | None:

@@ -57,7 +57,7 @@ class Command(BaseCommand):
             notes["seeded"] = "yes"
         self._banner(project, notes)
 
-    def _person(self, name: str, notes: Notes, **rights: bool) -> User:
+    def _person(self, name: str, notes: Notes, **rights: Any) -> User:
         user = User.objects.filter(username=name).first()
         if user is None:
             notes[f"password of {name}"] = secrets.token_urlsafe(9)
