@@ -64,6 +64,14 @@ def test_history_holds_the_newest_turns_that_fit_whole(agent: Agent) -> None:
     assert given["tokens"]["history"] == 500
 
 
+def test_history_has_no_gaps(agent: Agent) -> None:
+    """The turn that does not fit ends the history, even if an older one would."""
+    for words in (10, 700, 10):
+        last = agent.turn(" word" * words)
+    given = agent.open("Next one.", context={"window_tokens": 1000})["context"]
+    assert {line["turn"] for line in given["history"]} == {last}
+
+
 def test_a_long_message_leaves_less_room_for_history_and_the_reserve_stays(agent: Agent) -> None:
     text = " word" * 125
     turns = [agent.turn(text, reply=text) for _ in range(3)]
@@ -114,6 +122,14 @@ def test_go_on_recalls_with_the_last_message_that_had_content_and_keeps_what_was
         assert refs(body) == given
         agent.finish(body["turn"]["id"])
     assert "checkout" in Recall.objects.first().query
+
+
+def test_go_on_keeps_what_was_given_for_other_reasons_than_words(agent: Agent, project: Project) -> None:
+    memory = make_memory(project, "Deploys happen on Tuesdays.", files=("src/pages/**",))
+    body = agent.open("Build the header.", files=["src/pages/login.vue"])
+    assert refs(body) == [memory.pk]
+    agent.finish(body["turn"]["id"])
+    assert refs(agent.open("继续")) == [memory.pk]
 
 
 def test_go_on_drops_what_was_switched_off_meanwhile(agent: Agent, project: Project) -> None:

@@ -103,7 +103,7 @@ def test_the_list_costs_the_same_however_long_it_is(
 def test_the_trace_tells_what_was_said_given_left_out_and_heard(agent: Agent, project: Project) -> None:
     always = make_memory(project, "Amounts are stored in cents.", always=True)
     ranked = make_memory(project, "Order tables show twenty rows.")
-    omitted = make_memory(project, "Deploys happen on Tuesdays.")
+    omitted = make_memory(project, "Archived shops have no order form.")
     earlier = agent.turn("From now on use pnpm.")
     opened = agent.open(
         "Remember: buttons begin with a verb. Show the order tables.",
