@@ -5,7 +5,7 @@ numbers with units and identifiers are kept as what they are, and where a value 
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
@@ -49,11 +49,11 @@ HARD: Final = frozenset({"not", "may", "compare", "switch", "direction", "number
 
 def _words(text: str) -> str:
     """An alternation, longest first, so that 不超过 is not read as 不."""
-    return "|".join(sorted((re.escape(word) for word in text.split()), key=len, reverse=True))
+    return "|".join(map(re.escape, sorted(text.split(), key=len, reverse=True)))
 
 
 def _latin(text: str) -> str:
-    return rf"(?<!{LETTER})(?:{text})(?!{LETTER}|['’-]{LETTER})"
+    return rf"(?:{text})(?!{LETTER}|['’-]{LETTER})"
 
 
 # Chinese words that contain, but do not mean, one of the words below.
@@ -167,53 +167,56 @@ _TOKEN = re.compile(
     rf"|(?P<number>(?<!{LETTER})(?<!\.)-?\d+(?:,\d{{3}})*(?:\.\d+)?)(?![-./:]\w)\s*(?:(?P<unit>{_UNIT})|(?!{LETTER}))"
     rf"|(?P<word>(?:(?<!\w)[/.#@$~]|(?<!\S)--?)?{LETTER}+(?:(?:::|->|[./\\\-@~:]|['’]){LETTER}+)*(?:\+\+|\#)?)"
     rf"|(?P<character>[{UNSPACED}])"
-    r"|(?P<sign>[^\w\s])",
-    re.IGNORECASE,
+    r"|(?P<sign>[^\w\s])"
 )
 _PUNCTUATION: Final = frozenset(",.;:!?、。\"'“”‘’()[]{}「」『』《》〈〉【】…—–-·*`~⋅")
 # camelCase, snake_case, paths, versions and the like are spelled exactly; a plain word may change its case.
 _EXACT = re.compile(r"[a-z][A-Z]|_|\d|[./\\@#$:+~]|->|^-")
 
 
-def _word(word: str) -> Token:
-    if _EXACT.search(word) and not (word[0].isupper() and word.isalpha()):
-        return Token("identifier", word)
-    return Token("word", singular(word.casefold()))
-
-
 @lru_cache(maxsize=4096)
 def read(text: str) -> Claim:
     tokens: list[Token] = []
+    run: list[str] = []
     predicate: int | None = None
-    valued = False
-    run_open = False
+    valued = run_valued = False
     folded = _MOVED.sub(" 改为 ", " ".join(fold(text).split()))
-    for match in _TOKEN.finditer(folded):
+    for match in _TOKEN.finditer(_lower(folded)):
         group = match.lastgroup or ""
         kind = group.rstrip("0123456789")
         if kind == "drop":
             continue
         if kind in ("character", "kept"):
-            if run_open and tokens:
-                tokens[-1] = replace(tokens[-1], value=tokens[-1].value + match[0])
-            else:
-                tokens.append(Token("run", match[0], valued))
-            run_open, valued = True, False
+            if not run:
+                run_valued = valued
+            run.append(match[0])
+            valued = False
             continue
+        if run:
+            tokens.append(Token("run", "".join(run), run_valued))
+            run.clear()
         if kind == "sign" and match[0] in _PUNCTUATION and not _is_value(folded, match, valued):
-            run_open = False
             continue
-        run_open = False
         if kind == "connect":
             predicate = len(tokens) if predicate is None else predicate
             valued = True
             continue
-        tokens.append(replace(_token(kind, group, match), valued=valued))
+        tokens.append(_token(kind, group, match, folded[match.start() : match.end()], valued))
         # "按创建时间", "by name": what follows the preposition is a value, too; negation passes the place on.
-        valued = (kind == "direction" and match[0].casefold() in ("by", "按", "按照", "以", "根据")) or (
+        valued = (kind == "direction" and match[0] in ("by", "按", "按照", "以", "根据")) or (
             valued and kind in ("not", "may")
         )
+    if run:
+        tokens.append(Token("run", "".join(run), run_valued))
     return Claim.of(tuple(tokens), predicate)
+
+
+def _lower(text: str) -> str:
+    """Lower case, character by character, so that places in it are places in the text."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := one.lower()) == 1 else one for one in text)
 
 
 def _is_value(text: str, match: re.Match[str], valued: bool) -> bool:
@@ -221,20 +224,20 @@ def _is_value(text: str, match: re.Match[str], valued: bool) -> bool:
     return valued and not text[match.end() :].strip()
 
 
-def _token(kind: str, group: str, match: re.Match[str]) -> Token:
+def _token(kind: str, group: str, match: re.Match[str], spelled: str, valued: bool) -> Token:
+    value = match[0]
     if kind == "code":
-        return Token("identifier", " ".join(match[0].strip("`").split()))
-    if kind == "compare":
-        return Token(kind, _COMPARE[int(group[-1])][0])
-    if kind == "switch":
-        return Token(kind, _SWITCH[int(group[-1])][0])
-    if kind == "not" or kind == "may":
-        return Token(kind, kind)
-    if kind in ("number", "unit"):
+        kind, value = "identifier", " ".join(spelled.strip("`").split())
+    elif kind == "compare":
+        value = _COMPARE[int(group[-1])][0]
+    elif kind == "switch":
+        value = _SWITCH[int(group[-1])][0]
+    elif kind in ("not", "may"):
+        value = kind
+    elif kind in ("number", "unit"):
         unit = match["unit"]
-        return Token(
-            "number", match["number"].replace(",", "") + (f" {_UNITS[unit.lower()]}" if unit else "")
-        )
-    if kind == "word":
-        return _word(match[0])
-    return Token(kind, match[0].casefold())
+        kind, value = "number", match["number"].replace(",", "") + (f" {_UNITS[unit]}" if unit else "")
+    elif kind == "word":
+        exact = _EXACT.search(spelled) and not (spelled[0].isupper() and spelled.isalpha())
+        kind, value = ("identifier", spelled) if exact else ("word", singular(spelled.casefold()))
+    return Token(kind, value, valued)

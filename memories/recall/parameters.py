@@ -34,7 +34,7 @@ class Parameters:
     # Rarity of a word is never judged among fewer memories than this.
     least_crowd: int = 30
     # "ecommerce-api" is found by its parts already: the whole only tips the scales.
-    compound_weight: float = 0.25
+    compound_weight: float = 0.15
     # What is said by an Instruction of the topic counts less than the message itself.
     instruction_weight: float = 0.5
     # A message may be long: its two ends are read, and its rarest terms decide.
