@@ -4,311 +4,229 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.urls import reverse
-from django.utils.formats import date_format
-from django.utils.html import format_html, format_html_join
+from django.db import transaction
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
-from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import action, display
 
 from memories import store
-from memories.models import (
-    Memory,
-    Source,
-)
-from memories.store.lifecycle import EDITABLE
-from projects.admin import actor, link
+from memories.admin.memory_form import BUTTON, DOORS, IN_USE, VERBS, MemoryForm
+from memories.admin.provenance import MemoryPieces
+from memories.admin.words import STATUS_TONES
+from memories.models import Memory
+from projects.admin import ProjectFilter, StoreAdmin, actor, visible
+from projects.admin.fragments import badge, joined, link, moment, quiet, stacked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from django.db.models import QuerySet
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
     from django.utils.safestring import SafeString
 
-STATUS_LABELS = {
-    "active": "success",
-    "proposed": "warning",
-    "disabled": "danger",
-    "superseded": "info",
-    "rejected": "danger",
-    "archived": "info",
+DONE = {
+    "confirm": _("Confirmed: it is in force from the next turn."),
+    "reject": _("Rejected: it will not be proposed again."),
+    "enable": _("Enabled: it is in force from the next turn."),
+    "disable": _("Disabled: from the next turn it is given no more."),
+    "restore": _("Restored: it is in force from the next turn."),
 }
 
 
-class MemoryForm(forms.ModelForm):
-    """Writes through the store as part of its validation: what the store refuses stands at its field, and
-    nothing that was typed is lost.
-    """
-
-    read_version = forms.IntegerField(widget=forms.HiddenInput, required=False)
-    keywords = forms.CharField(label=_("keywords"), required=False, help_text=_("Separated by commas."))
-    files = forms.CharField(label=_("files"), required=False, help_text=_("Globs, separated by commas."))
-    reason = forms.CharField(
-        label=_("reason"), required=False, max_length=300, help_text=_("Kept in history and audit.")
-    )
-    request: HttpRequest
-
-    class Meta:
-        model = Memory
-        fields = ("project", *EDITABLE)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.initial["read_version"] = self.instance.version if self.instance.pk else None
-        for name in ("keywords", "files"):
-            self.initial[name] = ", ".join(getattr(self.instance, name) or [])
-        if "key" in self.fields:
-            self.fields["key"].required = False
-            self.fields["key"].help_text = _("Empty: derived from the content.")
-
-    def clean_keywords(self) -> list[str]:
-        return _split(self.cleaned_data["keywords"])
-
-    def clean_files(self) -> list[str]:
-        return _split(self.cleaned_data["files"])
-
-    def _post_clean(self) -> None:
-        """Instead of filling the instance: the store decides what is written."""
-        if self.errors:
-            return
-        values = {name: self.cleaned_data[name] for name in EDITABLE if name in self.cleaned_data}
-        by, reason = actor(self.request), self.cleaned_data["reason"]
-        try:
-            if self.instance.pk:
-                saved = store.edit(
-                    project=self.instance.project,
-                    memory_id=self.instance.pk,
-                    changes={name: value for name, value in values.items() if name in self.changed_data},
-                    version=self.cleaned_data["read_version"],
-                    by=by,
-                    reason=reason,
-                )
-            else:
-                draft = store.Draft(
-                    **{
-                        name: tuple(value) if isinstance(value, list) else value
-                        for name, value in values.items()
-                    }
-                )
-                saved = store.add(
-                    project=self.cleaned_data["project"],
-                    draft=draft,
-                    source=Source.MANUAL,
-                    by=by,
-                    reason=reason,
-                )
-        except store.InvalidMemory as invalid:
-            for error in invalid.errors:
-                self.add_error(error.field if error.field in self.fields else None, error.message)
-        except store.GuardRefused as refused:
-            self.add_error(refused.field if refused.field in self.fields else None, refused.message)
-        except store.KeyTaken as taken:
-            self.add_error("key", taken.message)
-        except store.ContentTaken as taken:
-            self.add_error("content", taken.message)
-        except store.StoreError as error:
-            self.add_error(None, error.message)
-        else:
-            self.instance = saved
-
-    def save(self, commit: bool = True) -> Memory:
-        self.save_m2m = lambda: None
-        saved: Memory = self.instance
-        return saved
-
-
-def _split(words: str) -> list[str]:
-    return [word.strip() for word in words.replace("，", ",").split(",") if word.strip()]
-
-
 @admin.register(Memory)
-class MemoryAdmin(ModelAdmin):
+class MemoryAdmin(MemoryPieces, StoreAdmin):
     form = MemoryForm
-    list_display = (
-        "content_line",
-        "type",
-        "state",
-        "project",
-        "source",
-        "stones",
-        "always",
-        "used",
-        "updated_at",
-    )
-    list_display_links = ("content_line",)
+    list_display = ("memory", "came_from", "state", "project_link", "weight", "used", "changed")
     list_filter = (
-        "status",
-        "type",
-        "source",
-        "authority",
+        ("status", ChoicesDropdownFilter),
+        ("type", ChoicesDropdownFilter),
+        ("source", ChoicesDropdownFilter),
+        ("project", ProjectFilter),
+        ("authority", ChoicesDropdownFilter),
         "withheld",
         "always",
-        ("project", admin.RelatedOnlyFieldListFilter),
+        ("updated_at", RangeDateTimeFilter),
     )
-    list_filter_submit = True
-    list_fullwidth = True
-    list_per_page = 50
-    show_full_result_count = False
+    list_filter_options = visible("status", "type", "source")
     search_fields = ("content", "key", "area")
-    list_select_related = ("project", "usage")
+    search_help_text = _("Words of the content, key or area")
+    list_select_related = (
+        "project",
+        "usage",
+        "source_topic",
+        "source_chat",
+        "extraction",
+        "created_by",
+        "contradicts",
+    )
     autocomplete_fields = ("project",)
-    actions = ("confirm", "reject", "enable", "disable")
+    actions = ("confirm", "reject", "enable", "disable", "restore")
+    actions_submit_line = ("reject", "confirm", "enable", "disable", "restore")
     readonly_fields = (
         "state",
-        "authority",
-        "source_line",
-        "evidence_list",
+        "project_link",
+        "whose_word",
+        "standing",
+        "provenance",
+        "quotes",
+        "candidates_table",
         "relations",
-        "tokens",
-        "version_shown",
-        "history_list",
-        "turns_given",
+        "instructions_list",
+        "turns_table",
+        "versions_table",
     )
     fieldsets = (
         (
             None,
-            {"fields": ("content", ("type", "key"), ("importance", "always", "area"), ("keywords", "files"))},
+            {
+                "fields": (
+                    "content",
+                    ("type", "importance", "key"),
+                    "always",
+                    ("area", "expires_at"),
+                    ("keywords", "files"),
+                    "reason",
+                    "read_version",
+                )
+            },
         ),
-        (_("Standing"), {"fields": (("state", "authority", "expires_at"), ("tokens", "version_shown"))}),
-        (_("Where it comes from"), {"fields": ("source_line", "evidence_list", "relations")}),
-        (_("What became of it"), {"fields": ("turns_given", "history_list")}),
-        (_("This change"), {"fields": ("reason", "read_version")}),
+        (_("Standing"), {"fields": (("state", "project_link", "whose_word"), "standing", "relations")}),
+        (_("Where it comes from"), {"fields": ("provenance", "quotes", "candidates_table")}),
+        (_("What became of it"), {"fields": ("turns_table", "instructions_list", "versions_table")}),
+    )
+    add_fieldsets = (
+        (
+            None,
+            {
+                "fields": (
+                    "project",
+                    "content",
+                    ("type", "importance", "key"),
+                    "always",
+                    ("area", "expires_at"),
+                    ("keywords", "files"),
+                    "reason",
+                )
+            },
+        ),
     )
 
-    def get_fieldsets(self, request: HttpRequest, obj: Memory | None = None) -> Any:
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
+        found: QuerySet[Memory] = super().get_queryset(request).select_related(*self.list_select_related)
+        return found
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Memory], search_term: str
+    ) -> tuple[QuerySet[Memory], bool]:
+        return queryset.search(search_term), False  # type: ignore[attr-defined]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Memory | None = None) -> Any:
         if obj is None:
-            first = {"fields": ("project", *self.fieldsets[0][1]["fields"], "expires_at")}
-            return ((None, first), (_("This change"), {"fields": ("reason",)}))
-        if not self.has_change_permission(request, obj):
-            return self.fieldsets[:-1]
-        return self.fieldsets
+            return ()
+        # What is history is only looked at; its button brings it back.
+        fixed = () if obj.status in IN_USE else store.EDITABLE
+        return (*self.readonly_fields, *fixed)
 
-    def get_form(self, request: HttpRequest, obj: Memory | None = None, **kwargs: Any) -> Any:
-        form = super().get_form(request, obj, **kwargs)
-        return type("BoundMemoryForm", (form,), {"request": request})
+    def get_fieldsets(self, request: HttpRequest, obj: Memory | None = None) -> Any:
+        if obj is None or self.has_change_permission(request, obj):
+            return super().get_fieldsets(request, obj)
+        (title, first), *rest = self.fieldsets
+        fields = tuple(name for name in first["fields"] if name not in ("reason", "read_version"))
+        return ((title, {"fields": fields}), *rest)
 
-    def save_model(self, request: HttpRequest, obj: Memory, form: Any, change: bool) -> None:
-        """The form has written it already, through the store."""
+    def get_actions_submit_line(self, request: HttpRequest, object_id: Any) -> list[Any]:
+        memory = self.get_object(request, str(object_id))
+        if memory is None or not self.has_change_permission(request, memory):
+            return []
+        wanted = {BUTTON + verb for verb in VERBS[memory.status]}
+        return [
+            one for one in super().get_actions_submit_line(request, object_id) if one.action_name in wanted
+        ]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        memory = self.get_object(request, object_id)
+        if memory is not None and memory.status not in IN_USE:
+            extra_context = {**(extra_context or {}), "show_save": False, "show_save_and_continue": False}
+        return super().change_view(
+            request, object_id, form_url, {**(extra_context or {}), "show_save_and_add_another": False}
+        )
+
+    def response_change(self, request: HttpRequest, obj: Memory) -> HttpResponse:
+        verb = next((verb for verb in DOORS if BUTTON + verb in request.POST), None)
+        if verb is None:
+            return super().response_change(request, obj)
+        messages.success(request, DONE[verb])
+        return self.response_post_save_change(request, obj)
 
     def delete_model(self, request: HttpRequest, obj: Memory) -> None:
         store.delete(project=obj.project, memory_id=obj.pk, by=actor(request))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        for memory in queryset:
-            self.delete_model(request, memory)
+        with transaction.atomic():
+            for memory in queryset.select_related("project").order_by("project_id", "pk"):
+                self.delete_model(request, memory)
 
-    @display(description=_("content"), ordering="content")
-    def content_line(self, obj: Memory) -> SafeString:
-        withheld = f" · {_now('withheld')}" if obj.withheld else ""
-        return format_html(
-            '{}<br><span class="text-xs opacity-70">{}{}</span>', obj.content, obj.key, withheld
-        )
-
-    @display(description=_("status"), label=STATUS_LABELS, ordering="status")
-    def state(self, obj: Memory) -> tuple[str, str]:
-        return obj.status, obj.get_status_display()
-
-    @display(description=_("importance"), ordering="importance")
-    def stones(self, obj: Memory) -> str:
-        return f"{'●' * obj.importance}{'○' * (5 - obj.importance)} {obj.importance}"
-
-    @display(description=_("used"), ordering="usage__count")
-    def used(self, obj: Memory) -> str:
-        count = obj.usage.count if hasattr(obj, "usage") else 0
-        return ngettext("in %(n)s turn", "in %(n)s turns", count) % {"n": count}
-
-    @display(description=_("version"))
-    def version_shown(self, obj: Memory) -> int:
-        return obj.version
-
-    @display(description=_("source"))
-    def source_line(self, obj: Memory) -> SafeString:
-        author = obj.source_chat.author_name if obj.source_chat else ""
-        return format_html(
-            "{} · {} · {} · {} {} · {}",
-            obj.get_source_display(),
-            author or (obj.created_by.get_username() if obj.created_by else "–"),
-            date_format(obj.said_at, "DATETIME_FORMAT"),
-            link(obj.source_topic),
-            link(obj.source_chat),
-            link(obj.extraction),
-        )
-
-    @display(description=_("evidence"))
-    def evidence_list(self, obj: Memory) -> SafeString | str:
-        rows = ((entry["quote"], entry["role"], entry["said_at"][:16]) for entry in obj.evidence)
-        return format_html_join("", "<p>“{}” <span class='opacity-70'>{} · {}</span></p>", rows) or "–"
-
-    @display(description=_("replaces / contradicts"))
-    def relations(self, obj: Memory) -> SafeString:
-        newer = obj.replaced_by.first()
-        return format_html(
-            "{} {} · {} {} · {} {}",
-            _now("replaces"),
-            link(obj.replaces, obj.replaces and obj.replaces.content),
-            _now("replaced by"),
-            link(newer, newer and newer.content),
-            _now("contradicts"),
-            link(obj.contradicts, obj.contradicts and obj.contradicts.content),
-        )
-
-    @display(description=_("history"))
-    def history_list(self, obj: Memory) -> SafeString:
-        rows = (
+    @display(description=_("memory"), ordering="content")
+    def memory(self, obj: Memory) -> SafeString | str:
+        flags = [
+            obj.withheld and _now("withheld by the guard"),
+            obj.contradicts_id and _now("may contradict another"),
+        ]
+        return stacked(
             (
-                date_format(version.history_date, "DATETIME_FORMAT"),
-                version.action,
-                version.actor_name or "–",
-                version.transport,
-                version.content,
-                version.history_change_reason or "",
+                obj.content,
+                quiet(obj.get_type_display(), obj.key, *(flag for flag in flags if flag)),
             )
-            for version in obj.history.all()[:50]
         )
-        return format_html_join("", "<p>{} · <b>{}</b> · {} ({}) · {} {}</p>", rows)
 
-    @display(description=_("last turns that were given it"))
-    def turns_given(self, obj: Memory) -> SafeString | str:
-        items = obj.recall_items.select_related("recall__chat").order_by("-id")[:10]
-        rows = (
-            (
-                reverse("admin:chats_chat_change", args=[item.recall.chat_id]),
-                item.recall.chat.message[:60],
-                f"{item.tier} · #{item.rank}",
-            )
-            for item in items
-        )
-        return format_html_join("", '<p><a class="underline" href="{}">{}</a> {}</p>', rows) or "–"
+    @display(description=_("from"), ordering="said_at")
+    def came_from(self, obj: Memory) -> SafeString | str:
+        return stacked((obj.get_source_display(), quiet(self.author(obj), self.place(obj))))
 
-    @action(description=_("Confirm"), permissions=["change"])
+    @display(description=_("status"), ordering="status")
+    def state(self, obj: Memory) -> SafeString:
+        return badge(obj.get_status_display(), STATUS_TONES.get(obj.status, ""))
+
+    @display(description=_("project"), ordering="project__slug")
+    def project_link(self, obj: Memory) -> SafeString | str:
+        return link(obj.project)
+
+    @display(description=_("updated"), ordering="updated_at")
+    def changed(self, obj: Memory) -> SafeString | str:
+        return moment(obj.updated_at)
+
+    @action(description=_("Confirm"), permissions=["change"], icon="check")
     def confirm(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        self._each(request, queryset, store.confirm)
+        self._each(request, queryset, "confirm")
 
-    @action(description=_("Reject"), permissions=["change"])
+    @action(description=_("Reject"), permissions=["change"], icon="close")
     def reject(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        self._each(request, queryset, store.reject)
+        self._each(request, queryset, "reject")
 
-    @action(description=_("Enable"), permissions=["change"])
+    @action(description=_("Enable"), permissions=["change"], icon="power_settings_new")
     def enable(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        self._each(request, queryset, store.enable)
+        self._each(request, queryset, "enable")
 
-    @action(description=_("Disable"), permissions=["change"])
+    @action(description=_("Disable"), permissions=["change"], icon="block")
     def disable(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        self._each(request, queryset, store.disable)
+        self._each(request, queryset, "disable")
 
-    def _each(self, request: HttpRequest, queryset: QuerySet[Memory], verb: Callable[..., Memory]) -> None:
+    @action(description=_("Restore"), permissions=["change"], icon="undo")
+    def restore(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
+        self._each(request, queryset, "restore")
+
+    def _each(self, request: HttpRequest, queryset: QuerySet[Memory], verb: str) -> None:
+        """One after the other: what refuses is named, the others change."""
         done = 0
         for memory in queryset.select_related("project").order_by("project_id", "pk"):
             try:
-                verb(project=memory.project, memory_id=memory.pk, by=actor(request))
+                DOORS[verb](project=memory.project, memory_id=memory.pk, by=actor(request))
                 done += 1
-            except store.StoreError as error:
-                messages.error(request, error.message)
+            except store.StoreError as refusal:
+                messages.error(request, refusal.message)
         if done:
             text = ngettext("%(n)s memory changed.", "%(n)s memories changed.", done) % {"n": done}
-            messages.success(request, text)
+            messages.success(request, joined((text, DONE[verb])))

@@ -1,0 +1,106 @@
+"""Codes of recall and extraction in the reader's language. A code that has no words stands for itself."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from memories.extraction.reasons import Outcome, Reason
+
+STATUS_TONES = {"active": "success", "proposed": "warning", "superseded": "info", "rejected": "danger"}
+RUN_TONES = {
+    "running": "info",
+    "succeeded": "success",
+    "failed": "danger",
+    "cancelled": "warning",
+    "abandoned": "warning",
+}
+OUTCOME_TONES = {
+    "stored": "success",
+    "replaced": "success",
+    "merged": "info",
+    "proposed": "warning",
+}
+
+ROLES = {"user": _("a person"), "assistant": _("the agent")}
+TIERS = {"always": _("always"), "relevant": _("when relevant")}
+PARTS = {
+    "lexical": _("words"),
+    "files": _("files"),
+    "area": _("area"),
+    "importance": _("importance"),
+    "type": _("type"),
+    "authority": _("authority"),
+    "recency": _("recency"),
+}
+OMITTED = {
+    "below_floor": _("too little in common with the message"),
+    "over_items": _("no place left"),
+    "over_tokens": _("too long for the tokens left"),
+    "near_duplicate": _("says the same as one that was given"),
+    "always_overflow": _("always, but did not fit"),
+    "withheld": _("withheld by the guard"),
+    "expired": _("expired"),
+    "disabled": _("disabled"),
+    "superseded": _("superseded"),
+    "proposed": _("waits for review"),
+}
+INTENTS = {"continue": _("goes on"), "lookup": _("asks for the past"), "new_task": _("a new task")}
+INTENT_RULES = {
+    "caller": _("the caller said so"),
+    "greeting": _("it is a greeting"),
+    "contentless_continuation": _("it only says to go on"),
+    "asks_for_the_past": _("it asks for what was said before"),
+    "back_reference": _("it refers to what was just said"),
+    "first_in_topic": _("it is the first of its topic"),
+    "no_back_reference": _("it refers to nothing before it"),
+}
+DEGRADED = {
+    "recall_failed": _("recall failed, the turn opened without"),
+    "recall_deadline": _("recall took too long, the turn opened without"),
+}
+OUTCOMES = {
+    Outcome.STORED: _("stored"),
+    Outcome.PROPOSED: _("waits for review"),
+    Outcome.MERGED: _("merged"),
+    Outcome.REPLACED: _("replaced an older one"),
+    Outcome.DROPPED: _("dropped"),
+}
+REASONS = {
+    Reason.NEW: _("nothing known is like it"),
+    Reason.STATED_BY_HUMAN: _("a person changed what was never confirmed"),
+    Reason.POLICY_NONE: _("the project reviews nothing"),
+    Reason.REVIEW_POLICY: _("the project reviews what is as important as this"),
+    Reason.NOT_ENTAILED: _("it says more than its quote"),
+    Reason.ASSISTANT_QUOTE: _("it rests on the agent's words"),
+    Reason.JOKE: _("it sounds like a joke"),
+    Reason.NO_SUBJECT: _("a correction that does not say of what"),
+    Reason.ALREADY_HAPPENED: _("its turn was reported after the fact"),
+    Reason.TOMBSTONED_KEY: _("a memory of this key was deleted or rejected"),
+    Reason.CONTRADICTS: _("it contradicts a memory"),
+    Reason.REPLACEMENT: _("it would replace a memory"),
+    Reason.WITHHELD: _("the guard wants a person to look at it"),
+    Reason.DUPLICATE: _("the same words are known"),
+    Reason.NEAR_DUPLICATE: _("the same is known in other words"),
+    Reason.PROPOSAL_OPEN: _("the same already waits for review"),
+    Reason.UNPARSABLE: _("it could not be read"),
+    Reason.UNKNOWN_TYPE: _("its type is unknown"),
+    Reason.NO_CONTENT: _("it has no content"),
+    Reason.TOO_LONG: _("it is too long"),
+    Reason.INVALID_TEXT: _("it has characters that are no text"),
+    Reason.NO_EVIDENCE: _("nobody said what it quotes"),
+    Reason.NEEDS_HUMAN_WORDS: _("no person put it into words"),
+    Reason.ALREADY_EXPLICIT: _("“Remember:” took these words"),
+    Reason.IN_INSTRUCTIONS: _("the agent's own instructions say so"),
+    Reason.SECRET_FOUND: _("it contains a password, key or token"),
+    Reason.INJECTION_FOUND: _("it reads like an order to a future model"),
+    Reason.HIDDEN_CHARACTERS: _("it contains invisible characters"),
+    Reason.INVALID: _("one of its fields is not valid"),
+    Reason.OVER_LIMIT: _("its run proposed too many"),
+    Reason.ALREADY_DISTILLED: _("an earlier run settled it"),
+    Reason.ALREADY_KNOWN: _("a memory has it from this very turn"),
+    Reason.TOMBSTONED: _("it was deleted or rejected before"),
+    Reason.MANUAL_PRECEDENCE: _("a person's memory stands"),
+    Reason.STALE: _("something said later contradicts it"),
+}
+RANKERS = {"rules": pgettext_lazy("how something is done", "by rules")}

@@ -1,0 +1,79 @@
+"""Codes of the trail in the reader's language. A code that has no words stands for itself."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+ACTIONS = {
+    "project.created": _("project created"),
+    "project.updated": _("project changed"),
+    "project.deleted": _("project deleted"),
+    "project.memory_on": _("memory switched on"),
+    "project.memory_off": _("memory switched off"),
+    "project.transferred": _("project handed over"),
+    "member.added": _("member added"),
+    "member.changed": _("member's role changed"),
+    "member.removed": _("member removed"),
+    "member.left": _("member left"),
+    "key.issued": _("key issued"),
+    "key.revoked": _("key revoked"),
+    "topic.edit": _("topic changed"),
+    "topic.complete": _("topic completed"),
+    "topic.delete": _("topic deleted"),
+    "extraction.retry": _("extraction tried again"),
+    "memory.create": _("memory added"),
+    "memory.edit": _("memory changed"),
+    "memory.confirm": _("memory confirmed"),
+    "memory.reject": _("memory rejected"),
+    "memory.enable": _("memory enabled"),
+    "memory.disable": _("memory disabled"),
+    "memory.supersede": _("memory superseded"),
+    "memory.merge": _("memories merged"),
+    "memory.evidence": _("evidence added"),
+    "memory.forget_source": _("source forgotten"),
+    "memory.delete": _("memory deleted"),
+    "memory.restore": _("memory restored"),
+    "memory.purge": _("memory purged"),
+    "memory.cascade": _("deleted with its project"),
+}
+ACTORS = {
+    "user": _("person"),
+    "key": _("API key"),
+    "author": _("author of a message"),
+    "worker": _("worker"),
+    "system": _("system"),
+}
+TRANSPORTS = {
+    "api": _("API"),
+    "web": _("web"),
+    "admin": _("admin"),
+    "task": _("background task"),
+    "command": _("command line"),
+}
+TARGETS = {
+    "memory": _("memory"),
+    "topic": _("topic"),
+    "extraction": _("extraction"),
+    "api_key": _("API key"),
+    "user": _("user"),
+}
+COUNTS = {
+    "chats": _("turns and steps"),
+    "instructions_ended": _("instructions ended"),
+    "memories.Memory": _("memories"),
+    "memories.HistoricalMemory": _("versions of memories"),
+    "memories.MemoryUsage": pgettext_lazy("of memories", "usages"),
+    "memories.Tombstone": _("tombstones"),
+    "memories.Recall": _("recalls"),
+    "memories.RecallItem": _("recalled memories"),
+    "memories.RecallBlock": _("blocks"),
+    "memories.Extraction": _("extractions"),
+    "memories.Candidate": _("candidates"),
+    "chats.Topic": _("topics"),
+    "chats.Chat": _("turns and steps"),
+    "chats.Instruction": _("instructions"),
+    "projects.Project": _("project"),
+    "projects.ProjectGrant": _("rights"),
+    "projects.ApiKey": _("API keys"),
+}
