@@ -23,6 +23,7 @@ from projects.transactions import atomic_retry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from memories.explicit import Reading
     from projects.actors import Actor
     from projects.models import Project
 
@@ -99,13 +100,14 @@ def open_turn(*, project: Project, request: TurnRequest, by: Actor) -> OpenedTur
     a title, area or name that must not be kept.
     """
     store.guard_texts(request.names())
+    said = _read(project, request)
     try:
-        stored = _store(project=project, request=request, by=by)
+        stored = _store(project=project, request=request, said=said, by=by)
     except IntegrityError:
         # Another request with the same ref, or for the same new topic, was quicker: read what it wrote.
         if (step := _step_with_ref(project, request)) is not None:
             raise RefReused(step) from None
-        stored = _store(project=project, request=request, by=by)
+        stored = _store(project=project, request=request, said=said, by=by)
     chat = stored.chat
     if stored.repeated and request.status != ChatStatus.RUNNING:
         # The opening arrived, but its answer did not: now the caller reports the turn as a whole.
@@ -227,6 +229,18 @@ def give_up_abandoned(*, now: datetime) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """The texts of an opening as they are stored, read and counted: work that no lock should wait for."""
+
+    message: str
+    reply: str
+    attached: str
+    message_tokens: int
+    reply_tokens: int
+    reading: Reading
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Stored:
     chat: Chat
     repeated: bool
@@ -235,15 +249,25 @@ class _Stored:
     earlier: list[Chat]
 
 
+def _read(project: Project, request: TurnRequest) -> _Said:
+    message, reply = stored_text(project, request.message), stored_text(project, request.reply)
+    is_human = request.origin == Chat.Origin.HUMAN
+    return _Said(
+        message=message,
+        reply=reply,
+        attached=stored_text(project, request.attached),
+        message_tokens=count(message),
+        reply_tokens=count(reply),
+        reading=explicit.read(request.message) if is_human else NOTHING_READ,
+    )
+
+
 @atomic_retry
-def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
+def _store(*, project: Project, request: TurnRequest, said: _Said, by: Actor) -> _Stored:
     """Everything of an opening that must be kept, in one transaction. Locks: project, then topic."""
     now = timezone.now()
-    message, reply = stored_text(project, request.message), stored_text(project, request.reply)
     sent_at = _not_after(request.sent_at, now)
-    is_human = request.origin == Chat.Origin.HUMAN
-    reading = explicit.read(request.message) if is_human else NOTHING_READ
-    if hearing.may_write_memories(reading):
+    if hearing.may_write_memories(said.reading):
         hearing.lock_project(project)
     topic, created = Topic.objects.select_for_update().get_or_create(
         project=project,
@@ -258,7 +282,7 @@ def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
     topic.project = project
     earlier = [] if created else list(_earlier(topic))
     if (repeated := _find(topic, request.ref, earlier)) is not None:
-        if repeated.message != message:
+        if repeated.message != said.message:
             raise RefReused(repeated)
         repeated.project, repeated.topic = project, topic
         return _Stored(
@@ -279,12 +303,12 @@ def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
         author_name=request.author_name,
         agent=request.agent,
         status=request.status,
-        message=message,
-        attached=stored_text(project, request.attached),
+        message=said.message,
+        attached=said.attached,
         files=list(dict.fromkeys(request.files)),
-        reply=reply,
-        message_tokens=count(message),
-        reply_tokens=count(reply),
+        reply=said.reply,
+        message_tokens=said.message_tokens,
+        reply_tokens=said.reply_tokens,
         sent_at=sent_at,
         sent_offset=_offset(sent_at),
         started_at=now,
@@ -294,7 +318,7 @@ def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
     )
     if is_over:
         chat.distil_outcome = _outcome_at_finish(project, chat, request.status)
-    if hearing.says_something(reading):
+    if hearing.says_something(said.reading):
         chat.author_user = hearing.member(project, request.author_ref)
     chat.save(force_insert=True)
     changed = []
@@ -312,7 +336,7 @@ def _store(*, project: Project, request: TurnRequest, by: Actor) -> _Stored:
         changed += schedule.FIELDS
     if changed:
         topic.save(update_fields=changed)
-    heard = hearing.hear(chat=chat, text=request.message, reading=reading, by=by)
+    heard = hearing.hear(chat=chat, text=request.message, reading=said.reading, by=by)
     return _Stored(chat=chat, repeated=False, topic_created=created, heard=heard, earlier=earlier)
 
 
@@ -332,7 +356,7 @@ def _find(topic: Topic, ref: str, earlier: list[Chat]) -> Chat | None:
             return turn
     if len(earlier) < settings.HISTORY_MAX_TURNS:
         return None
-    return Chat.objects.filter(topic=topic, ref=ref).first()
+    return Chat.objects.turns().filter(topic=topic, ref=ref).first()
 
 
 def _step_with_ref(project: Project, request: TurnRequest) -> Chat | None:
