@@ -118,7 +118,7 @@ class ChatAdmin(ReadableAdmin):
         is_page = request.resolver_match and "object_id" in request.resolver_match.kwargs
         return found if is_page else found.turns()  # type: ignore[attr-defined]
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         return lookup == "topic__id__exact" or super().lookup_allowed(lookup, value, request)
 
     @display(description=_("message"))

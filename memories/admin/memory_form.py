@@ -108,10 +108,10 @@ class MemoryForm(StoreForm):
     def write(self) -> Memory:
         by, reason = actor(self.request), self.cleaned_data["reason"]
         if not self.instance.pk:
-            values = {name: self.cleaned_data[name] for name in store.EDITABLE}
-            draft = store.Draft(
-                **{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-            )
+            values: dict[str, Any] = {name: self.cleaned_data[name] for name in store.EDITABLE}
+            for name in ("keywords", "files"):
+                values[name] = tuple(values[name])
+            draft = store.Draft(**values)
             return store.add(
                 project=self.cleaned_data["project"],
                 draft=draft,

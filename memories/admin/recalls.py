@@ -166,7 +166,7 @@ class RecallAdmin(RecallPieces, ReadableAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Recall]:
         return super().get_queryset(request).annotate(item_count=_items())
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         return lookup == "items__memory_id" or super().lookup_allowed(lookup, value, request)
 
     @display(description=_("query"))
@@ -255,7 +255,7 @@ class RecallItemAdmin(ReadableAdmin):
         memory = Memory.objects.filter(pk=OuterRef("memory_id"))
         return super().get_queryset(request).annotate(content=Subquery(memory.values("content")[:1]))
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         return lookup in {"memory_id", "recall__id__exact"} or super().lookup_allowed(lookup, value, request)
 
     @display(description=_("memory"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -59,14 +61,14 @@ DEGRADED = {
     "recall_failed": _("recall failed, the turn opened without"),
     "recall_deadline": _("recall took too long, the turn opened without"),
 }
-OUTCOMES = {
+OUTCOMES: dict[str, Any] = {
     Outcome.STORED: _("stored"),
     Outcome.PROPOSED: _("waits for review"),
     Outcome.MERGED: _("merged"),
     Outcome.REPLACED: _("replaced an older one"),
     Outcome.DROPPED: _("dropped"),
 }
-REASONS = {
+REASONS: dict[str, Any] = {
     Reason.NEW: _("nothing known is like it"),
     Reason.STATED_BY_HUMAN: _("a person changed what was never confirmed"),
     Reason.POLICY_NONE: _("the project reviews nothing"),

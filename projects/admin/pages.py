@@ -46,7 +46,7 @@ class CodeFilter(DropdownFilter):
         return list(self.codes.items())
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(**{self.parameter_name: self.value()}) if self.value() else queryset
+        return queryset.filter(**{str(self.parameter_name): self.value()}) if self.value() else queryset
 
 
 def visible(*filters: str) -> dict[str, Any]:

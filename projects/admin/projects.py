@@ -157,7 +157,7 @@ class ProjectAdmin(StoreAdmin):
     @display(description=_("last switched"))
     def switched(self, obj: Project) -> SafeString | str:
         if obj.memory_switched_at is None:
-            return _("never")
+            return str(_("never"))
         by = obj.memory_switched_by
         return joined([moment(obj.memory_switched_at), by.get_username() if by else NOTHING])
 
@@ -289,7 +289,7 @@ class ProjectGrantAdmin(ReadableAdmin):
 
 def _memories(which: Q) -> Coalesce:
     """How many memories of each project: one subquery a column, instead of a join that multiplies."""
-    memories = Project.memories.rel.related_model  # type: ignore[attr-defined]
+    memories: Any = Project.memories.rel.related_model
     counted = memories.objects.filter(which, project=OuterRef("pk")).order_by().values("project")
     return Coalesce(Subquery(counted.annotate(n=Count("pk")).values("n")), 0)
 

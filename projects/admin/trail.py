@@ -55,7 +55,7 @@ class AuditEventAdmin(ReadableAdmin):
         (_("Request"), {"fields": ("request_tag",)}),
     )
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         return lookup in {"project_id", "target_type", "target_id"} or super().lookup_allowed(
             lookup, value, request
         )
