@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """`told`: the turn of a rule, a correction and a “remember”; `asked`: the one that was given memories."""
+    """The turns: `told` said “remember”, `ruled` set a rule for its topic, `asked` was given memories."""
 
     project: Project
     key: ApiKey
     memory: Memory
     proposal: Memory
     told: Chat
+    ruled: Chat
     asked: Chat
 
 
@@ -48,12 +49,13 @@ def make_world(slug: str = "shop") -> World:
     )
     told = turn(
         project,
-        "记住：主色用绿色 #1f9d55。以后按钮文案一律用动词开头。",
+        "记住：主色用绿色 #1f9d55",
         topic="conv-1",
         topic_title="登录页",
         author_name="梅",
     )
     turn(project, "记住：管理员密码是 Ab12cd34!x9Kq", topic="conv-1")
+    ruled = turn(project, "以后按钮文案一律用动词开头。", topic="conv-1")
     turn(project, "不对，应该是先校验手机号再发验证码。", topic="conv-1")
     complete_topic(project=project, topic_id=told.topic_id, by=by)
     assert distil.run(told.topic_id) is False
@@ -71,4 +73,6 @@ def make_world(slug: str = "shop") -> World:
     )
     proposal = Memory.objects.of(project).proposed().first()
     assert proposal is not None
-    return World(project=project, key=key, memory=memory, proposal=proposal, told=told, asked=asked)
+    return World(
+        project=project, key=key, memory=memory, proposal=proposal, told=told, ruled=ruled, asked=asked
+    )

@@ -113,6 +113,9 @@ def counted(counts: Mapping[str, Any], names: Mapping[str, Any] | None = None) -
 
 
 def number(value: Any, digits: int | None = None) -> str:
+    """With the separators of the language. Django's own formatting cuts decimals off instead of rounding."""
+    if isinstance(value, float) and digits is not None:
+        value = round(value, digits)
     return number_format(value, digits, force_grouping=True) if isinstance(value, int | float) else str(value)
 
 
