@@ -23,6 +23,7 @@ from memories import guard
 from memories.models import Recall, RecallBlock, RecallItem
 from memories.recall import recall
 from memories.tokens import encoding_name
+from projects.http import timing
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
@@ -244,6 +245,7 @@ def _recall(
         logger.exception("recall failed for turn %s", chat.pk)
         failure = RECALL_FAILED
     ms = (time.perf_counter() - started) * 1000
+    timing.note("recall", ms)
     if result is not None and ms > settings.RECALL_DEADLINE_MS:
         # The index is warm now; the caller was promised an answer by then, not a better one later.
         result, failure = None, RECALL_DEADLINE

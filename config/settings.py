@@ -79,6 +79,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "projects.http.request_id.RequestIdMiddleware",
+    "projects.http.timing.ServerTimingMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

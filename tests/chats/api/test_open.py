@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -329,3 +330,8 @@ def test_a_project_that_masks_its_chats_stores_no_secret(agent: Agent, project: 
     chat = Chat.objects.get()
     masked = "the database password is Ab***"
     assert (chat.message, chat.attached, chat.reply) == (f"Note that {masked}", masked, masked)
+
+
+def test_the_answer_says_where_its_time_went(agent: Agent) -> None:
+    header = agent.send("Build it.").headers["Server-Timing"]
+    assert re.fullmatch(r"recall;dur=\d+\.\d, total;dur=\d+\.\d", header)
