@@ -106,7 +106,7 @@ def _count(text: str, encoding: str) -> int:
 
 def block(lines: Iterable[Line]) -> Block:
     """The lines in their order: section, type, id; whatever order they come in."""
-    ordered = sorted(lines, key=lambda one: (SECTIONS.index(one.section), _type_rank(one.type), one.id))
+    ordered = sorted(lines, key=lambda one: (_type_rank(one.type), one.id))
     always, relevant = (_segment(tier, [one for one in ordered if one.tier == tier]) for tier in TIERS)
     return Block(text=always + relevant, always=always, relevant=relevant)
 

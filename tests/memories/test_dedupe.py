@@ -2,7 +2,7 @@ import hashlib
 import hmac
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.dedupe import (
@@ -121,47 +121,56 @@ words = st.sampled_from(WORDS.split("|"))
 contents = st.lists(words, max_size=8).map(" ".join) | st.lists(words, max_size=8).map("".join) | st.text()
 
 
+@settings(deadline=None)
 @given(contents, contents)
 def test_relations_are_symmetric(a: str, b: str) -> None:
     assert compare(a, b) is compare(b, a)
     assert one_value_changed(a, b) == one_value_changed(b, a)
 
 
+@settings(deadline=None)
 @given(contents, contents)
 def test_same_means_equal_hashes_and_the_other_way_round(a: str, b: str) -> None:
     assert (compare(a, b) is SAME) == (content_hash(a) == content_hash(b))
 
 
+@settings(deadline=None)
 @given(contents, contents)
 def test_a_changed_value_is_always_a_conflict(a: str, b: str) -> None:
     if one_value_changed(a, b):
         assert compare(a, b) is CONFLICT
 
 
+@settings(deadline=None)
 @given(contents)
 def test_a_content_is_the_same_as_itself(a: str) -> None:
     assert compare(a, a) is SAME
     assert similar_signature(signature(a), signature(a))
 
 
+@settings(deadline=None)
 @given(contents, contents)
 def test_the_near_key_is_equal_for_the_same_and_for_near_duplicates_alone(a: str, b: str) -> None:
     assert (near_key(a) == near_key(b)) == (compare(a, b) in (SAME, NEAR))
 
 
+@settings(deadline=None)
 @given(contents, contents)
 def test_near_duplicates_have_similar_signatures(a: str, b: str) -> None:
     if compare(a, b) is NEAR:
         assert similar_signature(signature(a), signature(b))
 
 
-LONG = "登录页的提交按钮放在表单右下角，主色为品牌蓝，禁用时显示灰色，超时 30 秒后提示重试"
+LONG = (
+    "登录页的提交按钮放在表单右下角，主色为品牌蓝，未填完时显示灰色，请求期间显示加载动画，超时 30 秒后提示重试，"
+    "失败三次后锁住账号并写进审计日志，由管理员在后台解锁"
+)
 
 
 @pytest.mark.parametrize(
     ("a", "b", "similar"),
     [
-        pytest.param(LONG, LONG.replace("提交按钮", "提交大按钮"), True, id="one word more in a long text"),
+        pytest.param(LONG, LONG.replace("提交按钮", "提交主按钮"), True, id="one word more in a long text"),
         pytest.param(LONG, LONG.replace("30", "31"), False, id="another number in a long text"),
         pytest.param("端口 5432", "端口 5433", False, id="another number"),
         pytest.param("要用 Redis", "不要用 Redis", False, id="polarity"),

@@ -1,7 +1,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories import text
@@ -59,11 +59,13 @@ def test_terms_are_what_a_text_is_about_in_order(given_text: str, expected: tupl
     assert terms(given_text) == expected
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_terms_do_not_change_under_full_width_and_compatibility_forms(any_text: str) -> None:
     assert terms(unicodedata.normalize("NFKC", any_text)) == terms(any_text)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab1 _./用的页面"))
 def test_no_term_is_a_stop_word_or_blank(any_text: str) -> None:
     assert not [term for term in terms(any_text) if term in text.STOP_WORDS or not term.strip()]
@@ -114,6 +116,7 @@ def test_slug_names_a_memory(given_text: str, expected: str) -> None:
     assert slug(given_text) == expected
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_slug_is_stable_and_short(any_text: str) -> None:
     once = slug(any_text)

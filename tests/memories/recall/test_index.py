@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.recall.index import Index, glob_fit
@@ -18,6 +18,7 @@ from tests.memories.recall.entries import entry
         pytest.param("pages/", "src/pages/login.vue", 0.9, id="a folder by its slash"),
         pytest.param("src/pages/**", "src/pages/a/b.vue", 0.9, id="below a folder"),
         pytest.param("src/**/*.{ts,tsx}", "src/b.tsx", 0.9, id="two stars for no folder, and a choice"),
+        pytest.param("{src/a/b,lib}/*.ts", "lib/x.ts", 0.9, id="folders to choose from"),
         pytest.param("login.*", "src/login.vue", 0.9, id="name with any ending"),
         pytest.param("**/*.vue", "src/login.vue", 0.6, id="a kind of file"),
         pytest.param("*.vue", "src/login.vue", 0.6, id="a kind of file at any depth"),
@@ -42,6 +43,7 @@ paths = st.lists(st.sampled_from(["src", "a", "b.ts", "**", "*", "*.ts", "{a,b}"
 )
 
 
+@settings(deadline=None)
 @given(paths, paths)
 def test_the_index_finds_exactly_the_globs_that_fit(glob: str, file: str) -> None:
     value = glob_fit(glob, file)
@@ -66,6 +68,7 @@ def test_an_empty_index_answers() -> None:
     assert (len(index), index.bm25({"a": 1.0}), index.by_files(["a"]), index.always) == (0, [], {}, ())
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.text(alphabet="ab 页面用_1", max_size=20), max_size=6),
     st.text(alphabet="ab 页面用_1", max_size=20),

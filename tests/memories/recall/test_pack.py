@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories import tokens
@@ -143,6 +143,7 @@ drafts = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(drafts, max_size=20), st.integers(0, 14), st.integers(0, 700), st.data())
 def test_a_packing_never_exceeds_its_limits_counts_exactly_and_accounts_for_all(
     values: list[dict], max_items: int, max_tokens: int, data: st.DataObject

@@ -133,6 +133,7 @@ def test_tokens_of_frame_sections_and_lines_add_up_to_those_of_the_block(
         assert tokens.count(found.text) == tokens.count(found.always) + tokens.count(found.relevant)
 
 
+@settings(deadline=None)
 @given(contents)
 def test_line_tokens_are_the_tokens_of_the_line(content: str) -> None:
     values = {"type": "fact", "id": 5, "said_on": ON, "content": content, "files": ("a/*.py",)}

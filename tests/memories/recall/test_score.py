@@ -2,7 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.recall.index import Index
@@ -126,6 +126,7 @@ def test_an_old_rule_asked_for_by_name_wins_over_fresh_and_important_ones() -> N
     assert ids(ranking([old, *fresh], "发票号用什么算法生成"))[0] == 1
 
 
+@settings(deadline=None)
 @given(st.integers(0, 4000), st.integers(0, 4000))
 def test_recency_falls_with_age_and_is_never_negative(first: int, second: int) -> None:
     early, late = sorted((first, second))
