@@ -9,6 +9,7 @@ from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
 
@@ -202,7 +203,7 @@ class RecallAdmin(RecallPieces, ReadableAdmin):
         if obj.block_id is None:
             return NOTHING
         sha = page(RecallBlock, obj.block_id, obj.block_id[:12])
-        return joined((_now("%(n)s tokens") % {"n": number(obj.tokens)}, sha))
+        return joined((ngettext("%(n)s token", "%(n)s tokens", obj.tokens) % {"n": number(obj.tokens)}, sha))
 
     @display(description=_("exact text"), wrapper_class="cairn-wide")
     def block_text(self, obj: Recall) -> SafeString | str:
