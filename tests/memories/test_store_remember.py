@@ -107,7 +107,7 @@ def test_what_was_switched_off_is_switched_on(project: Project, words: dict[str,
 
 def test_replaced_when_one_value_changed(project: Project, words: dict[str, str]) -> None:
     old = remember(project, words["said"], key="color").memory
-    result = remember(project, words["changed"])
+    result = remember(project, words["changed"], key="derived")
     assert (result.outcome, result.other) == (Outcome.REPLACED, old)
     assert result.memory is not None
     assert (result.memory.key, result.memory.replaces, result.memory.status) == ("color", old, "active")
