@@ -7,10 +7,10 @@ first locks the project, then proves that the lease is still this run's: a run t
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from chats import schedule
@@ -27,12 +27,14 @@ from projects.transactions import atomic_retry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memories.extraction import Extracted, Transcript
+    from memories.extraction import Backend, Extracted, Transcript
 
 
 logger = logging.getLogger(__name__)
 
-RunStatus = Extraction.RunStatus
+RunStatus, ErrorKind = Extraction.RunStatus, Extraction.ErrorKind
+# How often a turn is read alone, and in vain, before it is given up.
+TRIES = 3
 
 
 def run(topic_id: int) -> bool:
@@ -48,7 +50,7 @@ def run(topic_id: int) -> bool:
         if not turns:
             return _release(claim)
         return _round(claim, topic, turns)
-    except Topic.DoesNotExist:
+    except (Topic.DoesNotExist, Project.DoesNotExist):
         return False
     except LeaseLost:
         logger.info("topic %s was taken over by another run", topic_id)
@@ -56,7 +58,10 @@ def run(topic_id: int) -> bool:
 
 
 def oldest_unread(topic: Topic) -> list[Chat]:
-    """The oldest turns no run has read, whole, as many as fit DISTIL_MAX_TOKENS; at least one if there is one."""
+    """The oldest turns no run has read, whole, as many as fit DISTIL_MAX_TOKENS; at least one if there is one.
+
+    After a run that failed on what it read, at most half as many as that one took.
+    """
     chosen: list[Chat] = []
     tokens = 0
     for turn in Chat.objects.undistilled().filter(topic=topic).order_by("seq").iterator(chunk_size=50):
@@ -64,15 +69,17 @@ def oldest_unread(topic: Topic) -> list[Chat]:
         if chosen and tokens > settings.DISTIL_MAX_TOKENS:
             break
         chosen.append(turn)
+    last = Extraction.objects.filter(topic=topic).first()
+    if last is not None and last.error_kind == ErrorKind.INPUT:
+        return chosen[: max(1, len(last.chats_read) // 2)]
     return chosen
 
 
 def _round(claim: Claim, topic: Topic, turns: Sequence[Chat]) -> bool:
-    project = topic.project
     backend = extracting.backend(settings.EXTRACTION_BACKEND)
     transcript = build_transcript(topic, turns)
     extraction = Extraction.objects.create(
-        project=project,
+        project=topic.project,
         topic=topic,
         trigger=claim.trigger,
         backend=backend.name,
@@ -80,20 +87,32 @@ def _round(claim: Claim, topic: Topic, turns: Sequence[Chat]) -> bool:
         prompt_version=backend.prompt_version,
         lease_token=claim.token,
         chats_read=[turn.pk for turn in turns],
+        attempts=1 + max(turn.distil_attempts for turn in turns),
     )
     try:
-        extracted = extracting.propose(transcript, backend=backend)
-        return _store(claim, project, extraction, extracted, transcript, turns)
+        return _read(claim, topic.project, extraction, transcript, turns, backend)
     except LeaseLost:
         gone = not Topic.objects.filter(pk=claim.topic_id).exists()
         _end_run(extraction, RunStatus.CANCELLED if gone else RunStatus.ABANDONED)
         raise
-    except Project.DoesNotExist:
-        return False
+
+
+def _read(
+    claim: Claim,
+    project: Project,
+    extraction: Extraction,
+    transcript: Transcript,
+    turns: Sequence[Chat],
+    backend: Backend,
+) -> bool:
+    try:
+        extracted = extracting.propose(transcript, backend=backend)
+        return _store(claim, project, extraction, extracted, transcript, turns)
+    except (LeaseLost, Project.DoesNotExist):
+        raise
     except Exception as error:
         logger.exception("distilling topic %s failed", claim.topic_id)
-        _fail(claim, extraction, error)
-        return False
+        return _fail(claim, extraction, turns, error)
 
 
 @atomic_retry
@@ -132,10 +151,14 @@ def _store(
         Instruction.objects.filter(pk=instruction_id, state=Instruction.State.ACTIVE).update(
             memory_id=memory_id, state=Instruction.State.PROMOTED
         )
-    extraction.raw_output = guard.mask(extracted.raw)
-    extraction.tokens_in, extraction.tokens_out = extracted.usage.input, extracted.usage.output
-    extraction.counts = dict(settled.counts)
-    _end_run(extraction, RunStatus.SUCCEEDED)
+    _end_run(
+        extraction,
+        RunStatus.SUCCEEDED,
+        raw_output=guard.mask(extracted.raw),
+        tokens_in=extracted.usage.input,
+        tokens_out=extracted.usage.output,
+        counts=dict(settled.counts),
+    )
     return schedule.release(claim, more=schedule.waiting_turns(claim.topic_id) > 0)
 
 
@@ -146,22 +169,9 @@ def _stamp(turns: Sequence[Chat], *, extraction: Extraction | None, outcome: str
     )
 
 
-def _end_run(extraction: Extraction, status: str) -> None:
-    extraction.status = status
-    extraction.finished_at = timezone.now()
-    # Never the topic: it may have been deleted while the run went on.
-    extraction.save(
-        update_fields=[
-            "status",
-            "finished_at",
-            "counts",
-            "tokens_in",
-            "tokens_out",
-            "raw_output",
-            "error_kind",
-            "error",
-        ]
-    )
+def _end_run(extraction: Extraction, status: str, **told: Any) -> None:
+    """Write how the run ended; nothing where its row went with its project."""
+    Extraction.objects.filter(pk=extraction.pk).update(status=status, finished_at=timezone.now(), **told)
 
 
 @transaction.atomic
@@ -178,12 +188,31 @@ def _end_quietly(claim: Claim, turns: Sequence[Chat]) -> bool:
 
 
 @atomic_retry
-def _fail(claim: Claim, extraction: Extraction, error: Exception) -> None:
-    """The turns stay unread and come again after a back-off.
+def _fail(claim: Claim, extraction: Extraction, turns: Sequence[Chat], error: Exception) -> bool:
+    """What an error leads to; True when the topic is due again at once. Raises LeaseLost.
 
-    The error's text may quote the talk: only its kind is kept.
+    A provider or database that is away says nothing about the turns: they come again after a back-off. Any other
+    error is laid to what was read: half of it is tried next, and a turn that fails alone TRIES times is stamped
+    and no longer blocks its topic. The error's text may quote the talk: only its kind is kept.
     """
-    extraction.error_kind = Extraction.ErrorKind.INTERNAL
-    extraction.error = type(error).__name__
-    _end_run(extraction, RunStatus.FAILED)
-    schedule.release_failed(claim)
+    schedule.hold(claim)
+    kind = _kind_of(error)
+    _end_run(extraction, RunStatus.FAILED, error_kind=kind, error=type(error).__name__)
+    if kind != ErrorKind.INPUT:
+        return schedule.release_failed(claim)
+    if len(turns) > 1:
+        return schedule.release(claim, more=True)
+    if extraction.attempts < TRIES:
+        Chat.objects.filter(pk=turns[0].pk).update(distil_attempts=extraction.attempts)
+        return schedule.release_failed(claim)
+    _stamp(turns, extraction=extraction, outcome=Chat.DistilOutcome.FAILED)
+    return schedule.release(claim, more=schedule.waiting_turns(claim.topic_id) > 0)
+
+
+def _kind_of(error: Exception) -> str:
+    match error:
+        case extracting.ProviderDown():
+            return ErrorKind.PROVIDER
+        case OperationalError() | InterfaceError():
+            return ErrorKind.INTERNAL
+    return ErrorKind.INPUT

@@ -114,13 +114,16 @@ def release(claim: Claim, *, more: bool) -> bool:
     return bool(topic.distil_pending)
 
 
-def release_failed(claim: Claim) -> None:
-    """Give the topic back after a run that failed: still due, but not before the next back-off has passed."""
+def release_failed(claim: Claim) -> bool:
+    """Give the topic back after a run that failed: still due, but not before the next back-off has passed.
+
+    False: nothing is due at once.
+    """
     topic = (
         Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
     )
     if topic is None:
-        return
+        return False
     now = timezone.now()
     back_off = BACK_OFF_S[min(topic.distil_failures, len(BACK_OFF_S) - 1)]
     topic.distil_lease_token = None
@@ -131,6 +134,7 @@ def release_failed(claim: Claim) -> None:
     topic.distil_pending_since = topic.distil_pending_since or now
     topic.distil_due_at = topic.distil_due_at or now
     topic.save(update_fields=_DISTIL_FIELDS)
+    return False
 
 
 def state_of(topic: Topic, *, memory_enabled: bool, now: datetime) -> tuple[str, datetime | None]:

@@ -92,16 +92,17 @@ def delete_topic(*, project: Project, topic_id: int, by: Actor, reason: str = ""
 
 @atomic_retry
 def retry(*, project: Project, extraction: Extraction, by: Actor) -> Topic:
-    """Read again, at once and whatever the back-off, what a failed run could not. Raises NothingToRetry."""
+    """Read again, at once and whatever the back-off, what a failed run could not. Raises NothingToRetry.
+
+    The turn that it gave up, if it did, counts as unread again.
+    """
     topic: Topic | None = (
         Topic.objects.select_for_update().filter(pk=extraction.topic_id, project=project).first()
     )
-    if (
-        topic is None
-        or extraction.status != Extraction.RunStatus.FAILED
-        or not project.memory_enabled
-        or not schedule.waiting_turns(topic.pk)
-    ):
+    if topic is None or extraction.status != Extraction.RunStatus.FAILED or not project.memory_enabled:
+        raise NothingToRetry
+    Chat.objects.given_up_by(extraction).update(distil_outcome=None, distil_attempts=0)
+    if not schedule.waiting_turns(topic.pk):
         raise NothingToRetry
     schedule.make_due(topic, now=timezone.now(), trigger=schedule.Trigger.RETRY, at_once=True)
     topic.save(update_fields=[*schedule.FIELDS, "distil_retry_at"])

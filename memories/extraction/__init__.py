@@ -4,7 +4,15 @@ A backend proposes (`backend(name).extract`), `verify` holds each proposal again
 decides what becomes of it; these are pure. `run` reads the rows and writes.
 """
 
-from memories.extraction.backends import Backend, Extracted, Proposal, UnknownBackend, Usage, backend
+from memories.extraction.backends import (
+    Backend,
+    Extracted,
+    Proposal,
+    ProviderDown,
+    UnknownBackend,
+    Usage,
+    backend,
+)
 from memories.extraction.reasons import Outcome, Reason
 from memories.extraction.run import Settled, known_memories, propose, settle
 from memories.extraction.transcript import KnownMemory, Signal, Transcript, Turn
@@ -15,6 +23,7 @@ __all__ = [
     "KnownMemory",
     "Outcome",
     "Proposal",
+    "ProviderDown",
     "Reason",
     "Settled",
     "Signal",

@@ -62,6 +62,10 @@ class Backend(Protocol):
     def extract(self, transcript: Transcript) -> Extracted: ...
 
 
+class ProviderDown(Exception):
+    """The provider did not answer, or not in time. It says nothing about what it was asked."""
+
+
 class UnknownBackend(LookupError):
     """No backend goes by the name that was configured."""
 

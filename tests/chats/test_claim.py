@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 from django.conf import settings
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.utils import timezone
 
-from chats import distil, queue, schedule
+from chats import distil, queue, schedule, topics
+from chats.errors import NothingToRetry
 from chats.models import Chat, Topic
+from memories.extraction import ProviderDown
 from memories.extraction import backend as backend_named
 from memories.models import Extraction, Memory
-from tests.chats.turns import finished, opened, turn
+from projects.store import delete_project
+from tests.chats.turns import AGENT, finished, opened, turn
 from tests.factories import make_project
 
 if TYPE_CHECKING:
@@ -170,7 +173,11 @@ def test_a_run_killed_after_its_claim_is_claimed_again_and_nothing_is_doubled(
     child = subprocess.Popen(
         [sys.executable, "-c", KILLED],
         cwd=settings.BASE_DIR,
-        env={**os.environ, "TOPIC": str(chat.topic_id), "CHILD_DATABASE": str(connection.settings_dict["NAME"])},
+        env={
+            **os.environ,
+            "TOPIC": str(chat.topic_id),
+            "CHILD_DATABASE": str(connection.settings_dict["NAME"]),
+        },
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -219,11 +226,9 @@ def test_a_run_whose_lease_was_taken_over_stores_nothing(project: Project, held:
         late = pool.submit(in_thread, distil.run, chat.topic_id)
         assert held.reached.wait(30)
         end_leases()
-        held.go.set()  # Both may go on; the first to claim again is this thread.
-        thief = schedule.claim(chat.topic_id)
+        assert schedule.claim(chat.topic_id) is not None, "the lease has ended"
+        held.go.set()
         late.result(timeout=30)
-    if thief is None:
-        pytest.fail("the lease had ended, so the claim must succeed")
     assert Memory.objects.count() == 0
     assert statuses() == ["abandoned"]
     assert Chat.objects.undistilled().count() == 1
@@ -272,7 +277,9 @@ def test_failed_and_cancelled_turns_are_never_read(project: Project) -> None:
     assert reads_per_turn() == {kept.pk: 1}
 
 
-def test_a_run_that_breaks_keeps_its_turns_and_backs_off(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_breaks_keeps_its_turns_and_backs_off(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Broken:
         name, model, prompt_version = "rules", "", ""
 
@@ -285,7 +292,7 @@ def test_a_run_that_breaks_keeps_its_turns_and_backs_off(project: Project, monke
         patch.setattr(distil.extracting, "backend", lambda name: Broken())
         assert distil.run(chat.topic_id) is False
     run = Extraction.objects.get()
-    assert (run.status, run.error_kind, run.error) == ("failed", "internal", "RuntimeError")
+    assert (run.status, run.error_kind, run.error) == ("failed", "input", "RuntimeError")
     topic = Topic.objects.get()
     assert topic.distil_pending
     assert topic.distil_retry_at > timezone.now() + timedelta(seconds=25)
@@ -295,6 +302,85 @@ def test_a_run_that_breaks_keeps_its_turns_and_backs_off(project: Project, monke
     run_until_quiet(chat.topic_id)
     assert statuses() == ["failed", "succeeded"]
     assert Topic.objects.get().distil_failures == 0
+
+
+class Allergic:
+    """The rules, which break on the word poison and note how many turns they are given."""
+
+    name, model, prompt_version = "rules", "", ""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+        self.given: list[int] = []
+
+    def extract(self, transcript: Transcript) -> Extracted:
+        self.given.append(len(transcript.citable))
+        if any("poison" in turn.message for turn in transcript.citable):
+            raise self.error
+        return backend_named("rules").extract(transcript)
+
+
+def run_through_back_offs(topic_id: int, *, rounds: int) -> None:
+    for _ in range(rounds):
+        Topic.objects.update(distil_retry_at=None)
+        make_all_due()
+        run_until_quiet(topic_id)
+
+
+def test_a_turn_that_cannot_be_read_is_found_by_halving_and_given_up_after_three_tries(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chats = [
+        turn(project, "poison" if number == 3 else f"第 {number} 个问题：怎么排？") for number in range(8)
+    ]
+    poisoned = chats[3]
+    backend = Allergic(ValueError("unreadable"))
+    monkeypatch.setattr(distil.extracting, "backend", lambda name: backend)
+    run_through_back_offs(poisoned.topic_id, rounds=3)
+    # What fails is halved until something is read, then comes all that is left: twice, until the turn is alone.
+    assert backend.given == [8, 4, 2, 6, 3, 1, 5, 2, 1, 1, 1, 4]
+    assert reads_per_turn() == {chat.pk: 1 for chat in chats if chat != poisoned}
+    poisoned.refresh_from_db()
+    last_try = Extraction.objects.get(pk=poisoned.extraction_id)
+    assert (poisoned.distil_outcome, last_try.attempts, last_try.status) == ("failed", 3, "failed")
+    topic = Topic.objects.get()
+    assert (topic.distil_pending, topic.distil_due_at, topic.distil_failures) == (False, None, 0)
+
+
+def test_what_was_given_up_is_read_when_somebody_retries_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = turn(project, RULE + "poison")
+    with monkeypatch.context() as patch:
+        patch.setattr(distil.extracting, "backend", lambda name: Allergic(ValueError("unreadable")))
+        run_through_back_offs(chat.topic_id, rounds=3)
+    assert Chat.objects.get().distil_outcome == "failed"
+    topics.retry(project=project, extraction=Extraction.objects.first(), by=AGENT)
+    run_until_quiet(chat.topic_id)
+    assert statuses() == ["failed", "failed", "failed", "succeeded"]
+    assert (Chat.objects.get().distil_attempts, Memory.objects.count()) == (0, 1)
+    with pytest.raises(NothingToRetry):
+        topics.retry(project=project, extraction=Extraction.objects.last(), by=AGENT)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        pytest.param(ProviderDown("503"), "provider_down", id="provider down"),
+        pytest.param(OperationalError("gone away"), "internal", id="database away"),
+    ],
+)
+def test_what_is_no_fault_of_the_turns_neither_halves_nor_gives_up(
+    project: Project, monkeypatch: pytest.MonkeyPatch, error: Exception, kind: str
+) -> None:
+    chats = [turn(project, "poison"), turn(project, RULE)]
+    backend = Allergic(error)
+    monkeypatch.setattr(distil.extracting, "backend", lambda name: backend)
+    run_through_back_offs(chats[0].topic_id, rounds=4)
+    assert backend.given == [2, 2, 2, 2]
+    assert set(Extraction.objects.values_list("status", "error_kind")) == {("failed", kind)}
+    assert Chat.objects.undistilled().count() == 2
+    assert Topic.objects.get().distil_failures == 4
 
 
 def test_memory_switched_off_during_a_run_ends_it_quietly(project: Project, held: Held) -> None:
@@ -322,6 +408,18 @@ def test_a_topic_deleted_during_a_run_ends_it_quietly(project: Project, held: He
         assert running.result(timeout=30) is False
     assert Memory.objects.count() == 0
     assert statuses() == ["cancelled"]
+
+
+def test_a_project_deleted_during_a_run_ends_it_quietly(project: Project, held: Held) -> None:
+    chat = turn(project, "列表怎么排？")
+    make_all_due()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(in_thread, distil.run, chat.topic_id)
+        assert held.reached.wait(30)
+        delete_project(project=project, by=AGENT)
+        held.go.set()
+        assert running.result(timeout=30) is False
+    assert statuses() == []
 
 
 def test_a_turn_distilled_twice_changes_nothing(project: Project) -> None:
