@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 from django.conf import settings
 from rest_framework.test import APIClient
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.contrib.auth.models import User
+
+# How long an example takes says nothing on a busy machine.
+hypothesis.settings.register_profile("cairn", deadline=None)
+hypothesis.settings.load_profile("cairn")
 
 
 @pytest.fixture(scope="session", autouse=True)
