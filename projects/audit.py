@@ -26,7 +26,9 @@ def record(
     reason: str = "",
     counts: Mapping[str, int] | None = None,
 ) -> AuditEvent:
-    """Store one event. `reason` must already be free of secrets; content never comes here."""
+    """Store one event. `action` is what and verb (`memory.create`, `key.revoke`); `reason` must already be free of
+    secrets, and content never comes here.
+    """
     if not transaction.get_connection().in_atomic_block:
         raise transaction.TransactionManagementError(f"The audit of {action!r} must share a transaction with it.")
     return AuditEvent.objects.create(

@@ -111,7 +111,7 @@ def create_project(*, name: str, owner: User, by: Actor, slug: str = "", **setti
     except IntegrityError:
         raise SlugTaken(project.slug) from None
     roles.grant(project, owner, Role.OWNER, granted_by=by.user)
-    audit.record("project.created", by=by, project=project, **_target_user(owner))
+    audit.record("project.create", by=by, project=project, **_target_user(owner))
     return project
 
 
@@ -129,10 +129,10 @@ def update_project(*, project: Project, changes: Mapping[str, Any], by: Actor) -
         project.memory_switched_at, project.memory_switched_by = timezone.now(), by.user
     project.save(update_fields=[*changed, "updated_at", *(_SWITCH if switched else ())])
     if switched:
-        state = "on" if project.memory_enabled else "off"
-        audit.record(f"project.memory_{state}", by=by, project=project)
+        verb = "enable" if project.memory_enabled else "disable"
+        audit.record(f"project.{verb}_memory", by=by, project=project)
     if others := [name for name in changed if name != "memory_enabled"]:
-        audit.record("project.updated", by=by, project=project, reason=", ".join(others))
+        audit.record("project.edit", by=by, project=project, reason=", ".join(others))
     return project
 
 
@@ -149,7 +149,7 @@ def delete_project(*, project: Project, by: Actor) -> None:
     for model, column in _unconstrained():
         left = model._base_manager.filter(**{column: pk})
         counts[model._meta.label] = left._raw_delete(left.db)
-    audit.record("project.deleted", by=by, project=project, counts=counts)
+    audit.record("project.delete", by=by, project=project, counts=counts)
 
 
 @atomic_retry
@@ -161,7 +161,7 @@ def add_member(*, project: Project, user: User, by: Actor, role: Role = Role.COL
     if is_member(project, user):
         raise AlreadyMember(user.pk)
     roles.grant(project, user, role, granted_by=by.user)
-    audit.record("member.added", by=by, project=project, reason=role, **_target_user(user))
+    audit.record("member.add", by=by, project=project, reason=role, **_target_user(user))
 
 
 @atomic_retry
@@ -171,7 +171,7 @@ def change_member(*, project: Project, user: User, role: Role, by: Actor) -> Non
     _require_assignable(role)
     _require_plain_member(project, user)
     roles.grant(project, user, role, granted_by=by.user)
-    audit.record("member.changed", by=by, project=project, reason=role, **_target_user(user))
+    audit.record("member.change", by=by, project=project, reason=role, **_target_user(user))
 
 
 @atomic_retry
@@ -179,7 +179,7 @@ def remove_member(*, project: Project, user: User, by: Actor) -> None:
     project = _lock(project)
     _require_plain_member(project, user)
     roles.revoke(project, user)
-    audit.record("member.removed", by=by, project=project, **_target_user(user))
+    audit.record("member.remove", by=by, project=project, **_target_user(user))
 
 
 @atomic_retry
@@ -190,7 +190,7 @@ def leave(*, project: Project, by: Actor) -> None:
         raise NotAMember
     _require_plain_member(project, user)
     roles.revoke(project, user)
-    audit.record("member.left", by=by, project=project, **_target_user(user))
+    audit.record("member.leave", by=by, project=project, **_target_user(user))
 
 
 @atomic_retry
@@ -208,7 +208,7 @@ def transfer(*, project: Project, to: User, by: Actor) -> Project:
     project.save(update_fields=["owner", "updated_at"])
     roles.grant(project, to, Role.OWNER, granted_by=by.user)
     roles.grant(project, before, Role.COLLABORATOR, granted_by=by.user)
-    audit.record("project.transferred", by=by, project=project, **_target_user(to))
+    audit.record("project.transfer", by=by, project=project, **_target_user(to))
     return project
 
 
@@ -246,7 +246,7 @@ def issue_key(
     )
     key.clean_fields(exclude=["project", "created_by", "scopes"])
     key.save(force_insert=True)
-    audit.record("key.issued", by=by, project=project, reason=", ".join(key.scopes), **_target_key(key))
+    audit.record("key.issue", by=by, project=project, reason=", ".join(key.scopes), **_target_key(key))
     return key, plain
 
 
@@ -256,7 +256,7 @@ def revoke_key(*, key: ApiKey, by: Actor) -> ApiKey:
     project = _lock(key.project) if key.project else None
     now = timezone.now()
     if ApiKey.objects.live().filter(pk=key.pk).update(revoked_at=now) == 1:
-        audit.record("key.revoked", by=by, project=project, **_target_key(key))
+        audit.record("key.revoke", by=by, project=project, **_target_key(key))
     key.refresh_from_db(fields=["revoked_at"])
     return key
 

@@ -178,7 +178,7 @@ def add_evidence(*, project: Project, memory: Memory, evidence: Evidence, by: Ac
     if any((old["quote"], old["chat"]) == (entry["quote"], entry["chat"]) for old in current.evidence):
         return current
     current.evidence = [*current.evidence, entry][-MAX_EVIDENCE:]
-    save(current, action="evidence", by=by)
+    save(current, action="add_evidence", by=by)
     return current
 
 

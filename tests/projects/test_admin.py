@@ -54,7 +54,7 @@ def test_a_project_is_added_through_the_store(browser: Client) -> None:
     assert (project.slug, project.owner, project.max_items) == ("shop", ana, 5)
     assert roles.role_of(ana, project) == roles.Role.OWNER
     event = AuditEvent.objects.get()
-    assert (event.action, event.transport, event.actor_name) == ("project.created", "admin", "root")
+    assert (event.action, event.transport, event.actor_name) == ("project.create", "admin", "root")
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_project_is_changed_through_the_store(browser: Client) -> None:
     assert project.memory_switched_by.get_username() == "root"
     assert (project.slug, project.owner) == ("shop", before), "these two are not changed here"
     actions = AuditEvent.objects.filter(transport="admin").order_by("pk").values_list("action", flat=True)
-    assert list(actions) == ["project.memory_off", "project.updated"]
+    assert list(actions) == ["project.disable_memory", "project.edit"]
 
 
 def test_a_project_is_deleted_through_the_store_with_all_that_is_in_it(browser: Client) -> None:
@@ -115,7 +115,7 @@ def test_a_project_is_deleted_through_the_store_with_all_that_is_in_it(browser: 
     assert Memory.history.count() == 0
     event = AuditEvent.objects.first()
     assert event is not None
-    assert (event.action, event.transport) == ("project.deleted", "admin")
+    assert (event.action, event.transport) == ("project.delete", "admin")
 
 
 def test_a_new_key_is_shown_once_and_stored_as_a_digest(browser: Client) -> None:
@@ -154,7 +154,7 @@ def test_keys_are_revoked_through_the_store(browser: Client) -> None:
     browser.post(page, {"action": "revoke", "_selected_action": [str(key.pk)], "index": "0"})
     key.refresh_from_db()
     assert key.revoked_at is not None
-    assert AuditEvent.objects.filter(action="key.revoked", transport="admin").count() == 1
+    assert AuditEvent.objects.filter(action="key.revoke", transport="admin").count() == 1
 
 
 def test_who_may_only_look_changes_nothing() -> None:

@@ -53,7 +53,7 @@ def test_a_new_project_has_its_owner_with_every_right_and_one_audit_event() -> N
     }
     assert AuditEvent.objects.count() == 1
     assert last_event() == {
-        "action": "project.created",
+        "action": "project.create",
         "user": owner.pk,
         "project": "shop",
         "target": "ana",
@@ -130,7 +130,7 @@ def test_the_switch_of_memory_notes_who_and_when_and_is_audited_apart() -> None:
     assert (project.memory_enabled, project.memory_switched_by, project.name) == (False, member, "new")
     assert project.memory_switched_at == changed.memory_switched_at is not None
     told = AuditEvent.objects.order_by("id").values_list("action", "reason")
-    assert list(told)[-2:] == [("project.memory_off", ""), ("project.updated", "guidance, name")]
+    assert list(told)[-2:] == [("project.disable_memory", ""), ("project.edit", "guidance, name")]
 
 
 def test_setting_what_is_already_so_writes_nothing() -> None:
@@ -148,7 +148,7 @@ def test_members_come_change_and_go() -> None:
 
     store.add_member(project=project, user=member, by=by)
     assert roles.role_of(member, project) == Role.COLLABORATOR
-    assert last_event()["action"] == "member.added"
+    assert last_event()["action"] == "member.add"
     assert last_event()["target"] == "li"
     with pytest.raises(store.AlreadyMember):
         store.add_member(project=project, user=member, by=by)
@@ -159,7 +159,7 @@ def test_members_come_change_and_go() -> None:
 
     store.remove_member(project=project, user=member, by=by)
     assert roles.role_of(member, project) is None
-    assert last_event()["action"] == "member.removed"
+    assert last_event()["action"] == "member.remove"
     for call in (store.remove_member, store.change_member):
         more = {"role": Role.COLLABORATOR} if call is store.change_member else {}
         with pytest.raises(store.NotAMember):
@@ -199,11 +199,11 @@ def test_a_member_leaves_but_the_owner_must_transfer_first() -> None:
     project = store.transfer(project=project, to=member, by=web(owner))
     assert (roles.role_of(member, project), roles.role_of(owner, project)) == (Role.OWNER, Role.COLLABORATOR)
     assert not owner.has_perm("projects.administer_project", project)
-    assert last_event()["action"] == "project.transferred"
+    assert last_event()["action"] == "project.transfer"
 
     store.leave(project=project, by=web(owner))
     assert roles.role_of(owner, project) is None
-    assert last_event()["action"] == "member.left"
+    assert last_event()["action"] == "member.leave"
 
 
 def test_a_project_is_handed_to_members_only() -> None:
@@ -222,7 +222,7 @@ def test_a_key_is_shown_once_and_stored_nowhere() -> None:
     assert key.digest == keys.digest_of(plain)
     assert key.scopes == ["turns", "recall"]
     assert last_event() | {"user": None} == {
-        "action": "key.issued",
+        "action": "key.issue",
         "user": None,
         "project": "shop",
         "target": key.prefix,
@@ -262,7 +262,7 @@ def test_a_key_is_revoked_once() -> None:
     assert key.is_usable
     revoked = store.revoke_key(key=key, by=web(project.owner))
     assert not revoked.is_usable
-    assert last_event()["action"] == "key.revoked"
+    assert last_event()["action"] == "key.revoke"
     before, at = AuditEvent.objects.count(), revoked.revoked_at
     assert store.revoke_key(key=key, by=web(project.owner)).revoked_at == at
     assert AuditEvent.objects.count() == before
@@ -299,7 +299,7 @@ def test_a_deleted_project_leaves_no_row_but_audit() -> None:
 
     changed = {table for table, before in tables.items() if count(table) != before}
     assert changed == {AuditEvent._meta.db_table, "auth_user"}  # the member remains
-    event = AuditEvent.objects.get(action="project.deleted")
+    event = AuditEvent.objects.get(action="project.delete")
     assert (event.project_slug, event.project_id) == ("gone", project.pk)
     assert event.counts["memories.Memory"] == 1
     with pytest.raises(store.ProjectGone):

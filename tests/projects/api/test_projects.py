@@ -46,7 +46,7 @@ def test_anyone_logged_in_creates_a_project_and_owns_it(api_as: Callable[..., AP
     assert answer.status_code == 201
     assert without_times(answer.json()) == {"slug": "shop", "name": "网店", "owner": "ana", **DEFAULTS}
     assert roles.role_of(ana, Project.objects.get()) == Role.OWNER
-    assert AuditEvent.objects.get().action == "project.created"
+    assert AuditEvent.objects.get().action == "project.create"
 
 
 def test_put_again_replaces_all_settings(api_as: Callable[..., APIClient]) -> None:
