@@ -4,6 +4,8 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 bin := .venv/bin
 manage := $(bin)/python manage.py
+# Tests have a database file and a broker of their own: those of a running site stay as they are.
+test_data = CAIRN_DATA_DIR="$${CAIRN_DATA_DIR:-$(CURDIR)/var/test}"
 
 .PHONY: help setup run demo reset test test-services services services-stop shell \
 	check lint types contracts migrations-check openapi lock ci
@@ -24,10 +26,10 @@ reset: setup ## remove the data of `make run`, after naming it and asking; YES=1
 	@$(bin)/python scripts/reset.py
 
 test: setup ## run the tests on SQLite; ARGS="tests/memories -k guard" goes to pytest
-	@$(bin)/python -m pytest $(ARGS)
+	@$(test_data) $(bin)/python -m pytest $(ARGS)
 
 test-services: setup ## run all tests on the MariaDB and Redis of `make services`; ARGS= goes to pytest
-	@eval "$$(scripts/services env)" && $(bin)/python -m pytest -m "" $(ARGS)
+	@eval "$$(scripts/services env)" && $(test_data) $(bin)/python -m pytest $(ARGS)
 
 services: ## start a private MariaDB and Redis for tests, and print where they listen
 	@scripts/services start && scripts/services env
