@@ -75,6 +75,13 @@ def oldest_unread(topic: Topic) -> list[Chat]:
     return chosen
 
 
+def take_up_again(extraction: Extraction) -> None:
+    """The turn that this run gave up, if it did, counts as unread again; its topic is locked already."""
+    Chat.objects.filter(extraction=extraction, distil_outcome=Chat.DistilOutcome.FAILED).update(
+        distil_outcome=None, distil_attempts=0
+    )
+
+
 def _round(claim: Claim, topic: Topic, turns: Sequence[Chat]) -> bool:
     backend = extracting.backend(settings.EXTRACTION_BACKEND)
     transcript = build_transcript(topic, turns)

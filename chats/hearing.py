@@ -112,10 +112,6 @@ def says_something(reading: Reading) -> bool:
     return bool(reading.items or reading.forgets or reading.signals or reading.refusals)
 
 
-def lock_project(project: Project) -> None:
-    store.lock(project)
-
-
 def member(project: Project, reference: str) -> User | None:
     """The member of the project that the caller calls `reference`: by user name or e-mail address."""
     return member_by_reference(project, reference) if reference else None
@@ -124,7 +120,8 @@ def member(project: Project, reference: str) -> User | None:
 def hear(*, chat: Chat, text: str, reading: Reading, by: Actor) -> Heard:
     """Write what the message says explicitly; project and topic are locked already.
 
-    In a turn that already happened nobody can object any more: what it says is proposed.
+    In a turn that already happened nobody can object any more: what it says to remember is proposed, and what it
+    says to forget only found.
     """
     if not says_something(reading):
         return Heard()
@@ -140,7 +137,9 @@ def hear(*, chat: Chat, text: str, reading: Reading, by: Actor) -> Heard:
         _tell(told, remembered)
     for words in reading.forgets:
         with transaction.atomic():
-            memory, candidates = store.forget(project=chat.project, text=words, by=author)
+            memory, candidates = store.forget(
+                project=chat.project, text=words, by=author, only_find=chat.already_happened
+            )
         told["forgotten"].append(
             {"memory": memory.pk if memory else None, "candidates": [item.pk for item in candidates[:10]]}
         )

@@ -11,7 +11,6 @@ from django.db.models.functions import Coalesce, Left
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memories.models import Extraction
     from projects.models import Project
 
 
@@ -63,10 +62,6 @@ class ChatQuerySet(models.QuerySet):  # type: ignore[type-arg]
     def undistilled(self) -> Self:
         """Succeeded turns that no run has read."""
         return self.turns().filter(status="succeeded", distil_outcome=None)
-
-    def given_up_by(self, extraction: Extraction) -> Self:
-        """Turns that this run tried in vain for the last time."""
-        return self.filter(extraction=extraction, distil_outcome="failed")
 
     def abandoned(self, before: datetime) -> Self:
         return self.filter(status="running", touched_at__lt=before)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from chats import instructions, schedule
+from chats import distil, instructions, schedule
 from chats.errors import NothingToRetry
 from chats.models import Chat, Topic
 from memories import guard, store
@@ -101,7 +101,7 @@ def retry(*, project: Project, extraction: Extraction, by: Actor) -> Topic:
     )
     if topic is None or extraction.status != Extraction.RunStatus.FAILED or not project.memory_enabled:
         raise NothingToRetry
-    Chat.objects.given_up_by(extraction).update(distil_outcome=None, distil_attempts=0)
+    distil.take_up_again(extraction)
     if not schedule.waiting_turns(topic.pk):
         raise NothingToRetry
     schedule.make_due(topic, now=timezone.now(), trigger=schedule.Trigger.RETRY, at_once=True)

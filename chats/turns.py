@@ -145,7 +145,7 @@ def hear_further(
         raise NotATurn
     reading = explicit.read(message) if chat.origin == Chat.Origin.HUMAN else NOTHING_READ
     if hearing.may_write_memories(reading):
-        hearing.lock_project(project)
+        store.lock(project)
     topic = Topic.objects.select_for_update().get(pk=chat.topic_id)
     topic.project = project
     chat.refresh_from_db()
@@ -268,7 +268,7 @@ def _store(*, project: Project, request: TurnRequest, said: _Said, by: Actor) ->
     now = timezone.now()
     sent_at = _not_after(request.sent_at, now)
     if hearing.may_write_memories(said.reading):
-        hearing.lock_project(project)
+        store.lock(project)
     topic, created = Topic.objects.select_for_update().get_or_create(
         project=project,
         ref=request.topic_ref,
@@ -382,7 +382,7 @@ def _outcome_at_finish(project: Project, chat: Chat, status: str) -> str | None:
 
 
 def _trigger(chat: Chat) -> str:
-    return "milestone" if chat.milestone else "turn"
+    return schedule.Trigger.MILESTONE if chat.milestone else schedule.Trigger.TURN
 
 
 def _offset(moment: datetime) -> int:

@@ -1,6 +1,6 @@
 """What is kept: memories with their history and usage, what recall gave, and what extraction proposed.
 
-Only `memories/store.py` writes a Memory.
+Only `memories/store` writes a Memory.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from projects.models import Project
 
 MAX_CONTENT = 1000
 MAX_KEY = 80
+MAX_REASON = 300
 
 
 class MemoryType(models.TextChoices):
@@ -147,7 +148,9 @@ class Memory(models.Model):
 
     objects = MemoryQuerySet.as_manager()
     history = HistoricalRecords(  # type: ignore[no-untyped-call]
-        bases=[MemoryVersionBase], excluded_fields=["key_live", "hash_live"]
+        bases=[MemoryVersionBase],
+        excluded_fields=["key_live", "hash_live"],
+        history_change_reason_field=models.CharField(max_length=MAX_REASON, null=True),
     )
 
     # Set by the store for the length of one save.
@@ -189,7 +192,7 @@ def _tell_history_why(
     history_instance.actor_name = change.by.name[:200]
     history_instance.transport = change.by.transport
     history_instance.request_id = change.by.request_id
-    history_instance.history_change_reason = change.reason[:100] or None
+    history_instance.history_change_reason = change.reason[:MAX_REASON] or None
 
 
 class Tombstone(models.Model):

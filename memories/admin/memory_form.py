@@ -18,8 +18,6 @@ from projects.admin import StoreForm, actor
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from projects.actors import Actor
-
 IN_USE = (Status.PROPOSED, Status.ACTIVE, Status.DISABLED)
 # What can be done with a memory besides editing it, by its status.
 VERBS: dict[str, tuple[str, ...]] = {
@@ -33,19 +31,12 @@ VERBS: dict[str, tuple[str, ...]] = {
 BUTTON = "memories_memory_"
 
 
-def restore(*, project: Any, memory_id: int, by: Actor, reason: str = "") -> Memory:
-    """Bring back what another memory replaced, or what was rejected or archived."""
-    memory = Memory.objects.of(project).get(pk=memory_id)
-    undo = store.undo_replacement if memory.status == Status.SUPERSEDED else store.restore
-    return undo(project=project, memory_id=memory_id, by=by, reason=reason)
-
-
 DOORS: dict[str, Callable[..., Memory]] = {
     "confirm": store.confirm,
     "reject": store.reject,
     "enable": store.enable,
     "disable": store.disable,
-    "restore": restore,
+    "restore": store.restore,
 }
 
 

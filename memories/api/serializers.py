@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from rest_framework import serializers
 
-from memories.models import MAX_CONTENT, MAX_KEY, Authority, Extraction, MemoryType, Source, Status
+from memories.models import (
+    MAX_CONTENT,
+    MAX_KEY,
+    MAX_REASON,
+    Authority,
+    Extraction,
+    MemoryType,
+    Source,
+    Status,
+)
 from memories.store.drafts import MAX_FILES, MAX_KEYWORDS, MAX_SHORT
 from projects.http.serializers import (
     BooleanField,
@@ -22,8 +31,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from memories.models import Candidate, Memory
-
-MAX_REASON = 300
 
 # --- What is sent ------------------------------------------------------------------------------------------
 

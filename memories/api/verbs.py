@@ -14,9 +14,9 @@ from memories import store
 from memories.api import examples
 from memories.api.filters import MemoryFilter, narrowed
 from memories.api.problems import StoreView, result_json
-from memories.api.serializers import MAX_REASON, Confirmation, MemoryAnswer, Merge, Reason, memory_json
+from memories.api.serializers import Confirmation, MemoryAnswer, Merge, Reason, memory_json
 from memories.api.views import found
-from memories.models import Memory, Status
+from memories.models import MAX_REASON, Memory
 from projects.http import access, idempotency, preconditions
 from projects.http.idempotency import Outcome
 from projects.http.problems import FieldError, invalid
@@ -144,7 +144,7 @@ class RestoreView(VerbView):
 
         What had replaced a superseded memory is superseded in its turn.
         """
-        return self.done(request, slug, memory_id, _restore)
+        return self.done(request, slug, memory_id, store.restore)
 
 
 class MergeView(VerbView):
@@ -164,12 +164,6 @@ class PurgeView(VerbView):
     def post(self, request: Request, slug: str, memory_id: int) -> Response:
         """Remove every copy for good: history, candidates, raw outputs, blocks. No undo. For owners."""
         return self.done(request, slug, memory_id, store.purge)
-
-
-def _restore(*, project: Project, memory_id: int, **values: Any) -> Memory:
-    superseded = Memory.objects.of(project).filter(pk=memory_id, status=Status.SUPERSEDED).exists()
-    verb = store.undo_replacement if superseded else store.restore
-    return verb(project=project, memory_id=memory_id, **values)
 
 
 def _merge(*, project: Project, memory_id: int, into: int, **values: Any) -> Memory:

@@ -12,14 +12,13 @@ from memories.api import examples
 from memories.api.filters import MemoryParameters, narrowed
 from memories.api.problems import StoreView
 from memories.api.serializers import (
-    MAX_REASON,
     MemoryAnswer,
     MemoryBody,
     VersionAnswer,
     memory_json,
     version_json,
 )
-from memories.models import Memory, Source
+from memories.models import MAX_REASON, Memory, Source
 from projects.http import access, idempotency, paging, preconditions
 from projects.http.idempotency import Outcome
 from projects.http.problems import not_found

@@ -19,7 +19,7 @@ from memories.store.errors import (
     TooManySelected,
     WrongStatus,
 )
-from memories.store.lifecycle import EDITABLE, confirm, disable, edit, enable, reject, undo_replacement
+from memories.store.lifecycle import EDITABLE, confirm, disable, edit, enable, reject
 from memories.store.remember import Outcome, Remembered, forget, remember
 from memories.store.removal import delete, forget_sources, purge, restore
 from memories.store.selections import ACTIONS, INVERSE, MAX_SELECTED, Bulk, BulkResult, bulk
@@ -68,5 +68,4 @@ __all__ = [
     "replace",
     "restore",
     "supersede",
-    "undo_replacement",
 ]

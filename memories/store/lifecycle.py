@@ -1,11 +1,9 @@
-"""What becomes of a memory that exists: confirm, reject, edit, enable, disable, and undoing a replacement."""
+"""What becomes of a memory that exists: confirm, reject, edit, enable, disable."""
 
 from __future__ import annotations
 
 from dataclasses import replace as with_changes
 from typing import TYPE_CHECKING, Any
-
-from django.db.models import Q
 
 from memories.models import Memory, Status
 from memories.store import tombstones
@@ -162,31 +160,6 @@ def enable(
         version=version,
         reason=reason,
     )
-
-
-@atomic_retry
-def undo_replacement(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> Memory:
-    """Bring a superseded memory back; what replaced it, or it had replaced, becomes superseded in turn.
-
-    Returns the memory that is in force again. Raises WrongStatus unless it is superseded, KeyTaken or
-    ContentTaken when another memory took its place, GuardRefused, PersonRequired.
-    """
-    _require_person(by)
-    lock(project)
-    memory = load(project, memory_id)
-    if memory.status != Status.SUPERSEDED:
-        raise WrongStatus(memory)
-    rivals = Memory.objects.of(project).filter(Q(replaces=memory) | Q(pk=memory.replaces_id))
-    for rival in rivals.filter(status__in=(Status.ACTIVE, Status.DISABLED)).order_by("pk"):
-        rival.project = project
-        supersede(rival, by=by, reason=reason)
-    draft_of(memory).guarded()
-    memory.withheld = False
-    memory.status = Status.ACTIVE
-    memory.status_changed_by_person = True
-    trust(memory, by=by)
-    save(memory, action="restore", by=by, reason=reason)
-    return memory
 
 
 def _switch(

@@ -120,19 +120,23 @@ def remember(
 
 
 @atomic_retry
-def forget(*, project: Project, text: str, by: Actor) -> tuple[Memory | None, list[Memory]]:
-    """Disable the one active memory that `text` means: (it, []). None or several: (None, candidates)."""
+def forget(
+    *, project: Project, text: str, by: Actor, only_find: bool = False
+) -> tuple[Memory | None, list[Memory]]:
+    """Disable the one active memory that `text` means: (it, []). None or several: (None, candidates).
+
+    `only_find`: the words are old, so that even the one is no more than named.
+    """
     lock(project)
     wanted = set(terms(text))
-    matches = [
-        memory
-        for memory in Memory.objects.of(project).active()
-        if compare(memory.content, text) in (Relation.SAME, Relation.NEAR)
-        or (wanted and wanted <= set(terms(memory.content)))
-    ]
-    exact = [memory for memory in matches if compare(memory.content, text) in (Relation.SAME, Relation.NEAR)]
-    chosen = exact or matches
-    if len(chosen) != 1 or _undoes_a_member(chosen[0], by):
+    said, mentioned = [], []
+    for memory in Memory.objects.of(project).active():
+        if compare(memory.content, text) in (Relation.SAME, Relation.NEAR):
+            said.append(memory)
+        elif wanted and wanted <= set(terms(memory.content)):
+            mentioned.append(memory)
+    chosen = said or mentioned
+    if only_find or len(chosen) != 1 or _undoes_a_member(chosen[0], by):
         return None, chosen
     return disable(project=project, memory_id=chosen[0].pk, by=by), []
 

@@ -13,7 +13,7 @@ from memories.models import Candidate, Change, Extraction, Memory, RecallBlock, 
 from memories.store import tombstones
 from memories.store.errors import PersonRequired, WrongStatus
 from memories.store.lifecycle import draft_of
-from memories.store.writing import load, lock, respect, save, trust
+from memories.store.writing import load, lock, respect, save, supersede, trust
 from projects import audit
 from projects.actors import PERSON_KINDS
 from projects.transactions import atomic_retry
@@ -43,9 +43,10 @@ def delete(
 
 @atomic_retry
 def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> Memory:
-    """Bring back a deleted memory as it was, with its id; or an archived or rejected one, in force.
+    """Bring back a deleted memory as it was, with its id; or an archived, rejected or superseded one, in force.
 
-    An agent brings back only what an agent deleted. Raises Memory.DoesNotExist when nothing of it is left,
+    What had replaced a superseded memory, or what it had replaced, is superseded in turn. An agent brings back
+    only what an agent deleted. Raises Memory.DoesNotExist when nothing of it is left,
     WrongStatus when it is not gone, KeyTaken or ContentTaken when another memory took its place,
     GuardRefused, PersonRequired.
     """
@@ -55,11 +56,13 @@ def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") ->
         memory, by_person = _deleted(project, memory_id, within=UNDO_FOR)
         if by_person and not by.is_person:
             raise PersonRequired
-    elif memory.status not in (Status.ARCHIVED, Status.REJECTED):
+    elif memory.status not in (Status.ARCHIVED, Status.REJECTED, Status.SUPERSEDED):
         raise WrongStatus(memory)
     elif not by.is_person:
         raise PersonRequired
     else:
+        if memory.status == Status.SUPERSEDED:
+            _push_out_rivals(project, memory, by=by, reason=reason)
         memory.status = Status.ACTIVE
     respect(memory, by=by)
     memory.project = project
@@ -135,6 +138,14 @@ def forget_sources(*, project: Project, chat_ids: Collection[int], by: Actor) ->
         source_chat=None, source_topic=None
     )
     return changed
+
+
+def _push_out_rivals(project: Project, memory: Memory, *, by: Actor, reason: str) -> None:
+    """Supersede what is in force at the other end of a replacement of `memory`."""
+    rivals = Memory.objects.of(project).filter(Q(replaces=memory) | Q(pk=memory.replaces_id))
+    for rival in rivals.filter(status__in=(Status.ACTIVE, Status.DISABLED)).order_by("pk"):
+        rival.project = project
+        supersede(rival, by=by, reason=reason)
 
 
 def _without(evidence: list[dict[str, Any]], chats: set[int]) -> list[dict[str, Any]]:

@@ -134,6 +134,13 @@ def test_a_write_leaves_history_and_audit_and_a_new_version_of_the_projects_memo
     assert (event.project_id, event.request_id, event.user_id) == (project.pk, "r-1", project.owner.pk)
 
 
+def test_history_and_audit_keep_a_long_reason_whole(project: Project) -> None:
+    memory, reason = make_memory(project), "because " * 37 + "so"
+    store.disable(project=project, memory_id=memory.pk, by=person(project), reason=reason)
+    assert History.objects.order_by("-history_id")[0].history_change_reason == reason
+    assert AuditEvent.objects.get(action="memory.disable").reason == reason
+
+
 def test_a_reason_is_kept_with_its_secrets_masked(project: Project) -> None:
     memory = make_memory(project)
     store.disable(project=project, memory_id=memory.pk, by=person(project), reason=SECRET)
@@ -496,7 +503,6 @@ VERBS: dict[str, Callable[..., Any]] = {
     "delete": lambda **a: store.delete(**a),
     "restore": lambda **a: store.restore(**a),
     "purge": lambda **a: store.purge(**a),
-    "undo_replacement": lambda **a: store.undo_replacement(**a),
     "merge": lambda project, memory_id, by: store.merge(
         project=project, memory_id=memory_id, into_id=_other(project).pk, by=by
     ),
@@ -509,7 +515,7 @@ MATRIX: dict[str, dict[str, Any]] = {
     | {"enable": SAME, "disable": "disabled"},
     "disabled": {"confirm": DECIDED, "reject": DECIDED, "edit": "disabled", "merge": "superseded"}
     | {"enable": "active", "disable": SAME},
-    "superseded": {"confirm": DECIDED, "reject": DECIDED, "undo_replacement": "active"},
+    "superseded": {"confirm": DECIDED, "reject": DECIDED, "restore": "active"},
     "rejected": {"confirm": DECIDED, "reject": DECIDED, "restore": "active"},
     "archived": {"confirm": DECIDED, "reject": DECIDED, "restore": "active"},
 }
@@ -599,9 +605,9 @@ def test_a_project_that_is_gone_takes_no_memory(project: Project) -> None:
 # --- Whose word counts -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", ["confirm", "reject", "undo_replacement"])
+@pytest.mark.parametrize("verb", ["confirm", "reject", "restore"])
 def test_only_people_decide(verb: str, project: Project) -> None:
-    memory = in_status(project, Status.SUPERSEDED if verb == "undo_replacement" else Status.PROPOSED)
+    memory = in_status(project, Status.SUPERSEDED if verb == "restore" else Status.PROPOSED)
     for by in (agent(project), WORKER):
         with refused_with(store.PersonRequired):
             VERBS[verb](project=project, memory_id=memory.pk, by=by)
@@ -739,7 +745,7 @@ def test_a_memory_keeps_its_newest_ten_quotes(project: Project) -> None:
     assert [entry["quote"] for entry in memory.evidence] == [f"quote {number}" for number in range(2, 12)]
 
 
-# --- undo_replacement --------------------------------------------------------------------------------------
+# --- restore: a replacement undone -------------------------------------------------------------------------
 
 
 def test_undoing_a_replacement_turns_the_two_round(project: Project) -> None:
@@ -751,10 +757,10 @@ def test_undoing_a_replacement_turns_the_two_round(project: Project) -> None:
         source=Source.EXPLICIT,
         by=person(project),
     )
-    back = store.undo_replacement(project=project, memory_id=old.pk, by=person(project))
+    back = store.restore(project=project, memory_id=old.pk, by=person(project))
     assert (back.status, back.key, back.content) == ("active", "主色", "主色用蓝色")
     assert (fresh(new).status, Memory.objects.active().get()) == ("superseded", back)
-    again = store.undo_replacement(project=project, memory_id=new.pk, by=person(project))
+    again = store.restore(project=project, memory_id=new.pk, by=person(project))
     assert (again.key, fresh(old).status, Memory.objects.active().get()) == ("主色", "superseded", again)
 
 
@@ -763,7 +769,7 @@ def test_undoing_does_not_push_out_a_memory_that_took_the_key_meanwhile(project:
     Memory.objects.filter(pk=old.pk).update(status=Status.SUPERSEDED)
     holder = make_memory(project, "主色由设计组定", key="主色")
     with refused_with(store.KeyTaken) as refused:
-        store.undo_replacement(project=project, memory_id=old.pk, by=person(project))
+        store.restore(project=project, memory_id=old.pk, by=person(project))
     assert (refused.value.memory, fresh(old).status) == (holder, "superseded")
 
 

@@ -200,6 +200,18 @@ def test_forget_with_several_matches_touches_none_and_names_them(agent: Agent, p
     assert Memory.objects.active().count() == 2
 
 
+def test_forget_in_a_turn_that_already_happened_only_names_what_it_means(
+    agent: Agent, project: Project
+) -> None:
+    memory = make_memory(project, "tables show 20 rows a page")
+    body = agent.open("Forget: tables show 20 rows a page", author={"ref": "ana"}, status="succeeded")
+    [item] = body["forgotten"]
+    assert (item["outcome"], item["memory"]) == ("needs_confirmation", None)
+    assert [one["id"] for one in item["candidates"]] == [memory.pk]
+    memory.refresh_from_db()
+    assert (memory.status, memory.version) == ("active", 1)
+
+
 def test_forget_without_a_match_says_so(agent: Agent) -> None:
     item = agent.open("Forget: tables show 20 rows")["forgotten"][0]
     told = "Nothing was switched off: no memory says this."
