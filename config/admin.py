@@ -47,11 +47,13 @@ COLOURS = {
 }
 
 
-def _page(title: Any, icon: str, model: str, app: str, query: str = "") -> dict[str, Any]:
+def _page(title: Any, icon: str, model: str, app: str, says: Any, query: str = "") -> dict[str, Any]:
+    """`says` is what the first page tells of it."""
     url = reverse_lazy(f"admin:{app}_{model}_changelist")
     return {
         "title": title,
         "icon": icon,
+        "says": says,
         "link": (lambda request: f"{url}{query}") if query else url,
         "permission": lambda request: request.user.has_perm(f"{app}.view_{model}"),
     }
@@ -63,34 +65,95 @@ NAVIGATION = [
         "title": _("What is kept"),
         "separator": True,
         "items": [
-            _page(_("Memories"), "landscape", "memory", "memories"),
-            _page(_("Reviews"), "rule", "memory", "memories", "?status__exact=proposed"),
-            _page(_("Extractions"), "filter_alt", "extraction", "memories"),
-            _page(_("Candidates"), "fact_check", "candidate", "memories"),
-            _page(_("Recalls"), "manage_search", "recall", "memories"),
-            _page(_("Versions"), "history", "historicalmemory", "memories"),
-            _page(_("Tombstones"), "delete_history", "tombstone", "memories"),
+            _page(_("Memories"), "landscape", "memory", "memories", _("What agents are given, in any topic")),
+            _page(
+                _("Reviews"),
+                "rule",
+                "memory",
+                "memories",
+                _("Memories that wait for a person"),
+                "?status__exact=proposed",
+            ),
+            _page(
+                _("Extractions"),
+                "filter_alt",
+                "extraction",
+                "memories",
+                _("Runs that read turns and proposed memories"),
+            ),
+            _page(
+                _("Candidates"),
+                "fact_check",
+                "candidate",
+                "memories",
+                _("What was proposed, and what became of it"),
+            ),
+            _page(
+                _("Recalls"),
+                "manage_search",
+                "recall",
+                "memories",
+                _("What a turn was given, what not, and why"),
+            ),
+            _page(
+                _("Versions"),
+                "history",
+                "historicalmemory",
+                "memories",
+                _("Every change of a memory, and by whom"),
+            ),
+            _page(
+                _("Tombstones"),
+                "delete_history",
+                "tombstone",
+                "memories",
+                _("What must not come back by itself"),
+            ),
         ],
     },
     {
         "title": _("What was said"),
         "separator": True,
         "items": [
-            _page(_("Topics"), "forum", "topic", "chats"),
-            _page(_("Turns"), "chat", "chat", "chats"),
-            _page(_("Instructions"), "assignment", "instruction", "chats"),
+            _page(
+                _("Topics"), "forum", "topic", "chats", _("Conversations, and how far they were distilled")
+            ),
+            _page(
+                _("Turns"),
+                "chat",
+                "chat",
+                "chats",
+                _("Messages with their replies, and the memories they got"),
+            ),
+            _page(
+                _("Instructions"), "assignment", "instruction", "chats", _("Rules that hold within one topic")
+            ),
         ],
     },
     {
         "title": _("Who"),
         "separator": True,
         "items": [
-            _page(_("Projects"), "workspaces", "project", "projects"),
-            _page(_("Rights"), "verified_user", "projectgrant", "projects"),
-            _page(_("API keys"), "key", "apikey", "projects"),
-            _page(_("Audit"), "history_edu", "auditevent", "projects"),
-            _page(_("Users"), "person", "user", "auth"),
-            _page(_("Groups"), "group", "group", "auth"),
+            _page(
+                _("Projects"),
+                "workspaces",
+                "project",
+                "projects",
+                _("Owners, settings, and all that is in them"),
+            ),
+            _page(
+                _("Rights"),
+                "verified_user",
+                "projectgrant",
+                "projects",
+                _("Who may do what in which project"),
+            ),
+            _page(_("API keys"), "key", "apikey", "projects", _("What agent services sign in with")),
+            _page(
+                _("Audit"), "history_edu", "auditevent", "projects", _("Who did what, when, and by which way")
+            ),
+            _page(_("Users"), "person", "user", "auth", _("People who can log in")),
+            _page(_("Groups"), "group", "group", "auth", _("Rights that staff have in common")),
         ],
     },
     {
@@ -98,10 +161,28 @@ NAVIGATION = [
         "separator": True,
         "collapsible": True,
         "items": [
-            _page(_("Recalled memories"), "format_list_numbered", "recallitem", "memories"),
-            _page(_("Blocks"), "description", "recallblock", "memories"),
-            _page(_("Usage"), "monitoring", "memoryusage", "memories"),
-            _page(_("Repeated requests"), "repeat", "idempotencyrecord", "projects"),
+            _page(
+                _("Recalled memories"),
+                "format_list_numbered",
+                "recallitem",
+                "memories",
+                _("Each memory in each recall, with its score"),
+            ),
+            _page(
+                _("Blocks"),
+                "description",
+                "recallblock",
+                "memories",
+                _("The exact texts that went into prompts"),
+            ),
+            _page(_("Usage"), "monitoring", "memoryusage", "memories", _("How often memories were given")),
+            _page(
+                _("Repeated requests"),
+                "repeat",
+                "idempotencyrecord",
+                "projects",
+                _("What requests sent twice are answered from"),
+            ),
         ],
     },
 ]

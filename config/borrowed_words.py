@@ -62,6 +62,9 @@ UNFOLD = (
     gettext_noop("Toggle password visibility"),
     gettext_noop("Date"),
     gettext_noop("Welcome"),
+    # Django has Chinese for these; this reads better beside the rest.
+    gettext_noop(" By %(filter_title)s "),
+    gettext_noop("Filters"),
     ngettext_lazy("Please correct the error below.", "Please correct the errors below.", 1),
     ngettext_lazy(
         '\n            Found <span class="font-medium text-important">%(counter)s</span> result in %(time)s seconds\n        ',  # noqa: E501 (theirs, word for word)

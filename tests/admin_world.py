@@ -12,7 +12,7 @@ from chats import distil
 from chats.steps import add_step
 from chats.topics import complete_topic
 from memories import store as memory_store
-from memories.models import Memory
+from memories.models import Memory, Source
 from memories.usage import roll_up
 from projects.actors import Actor
 from projects.models import IdempotencyRecord
@@ -47,6 +47,9 @@ def make_world(slug: str = "shop") -> World:
     memory = memory_store.edit(
         project=project, memory_id=memory.pk, changes={"importance": 5}, by=by, reason="agreed"
     )
+    newer = memory_store.Draft(type="fact", content="Lists show fifty rows.")
+    older = make_memory(project, "Lists show twenty rows.", keywords=("list",), files=("src/lists/**",))
+    memory_store.replace(project=project, target=older, draft=newer, source=Source.MANUAL, by=by)
     told = turn(
         project,
         "记住：主色用绿色 #1f9d55",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from django.contrib import admin
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
@@ -226,7 +227,7 @@ class CandidateAdmin(ReadableAdmin):
     def type_said(self, obj: Candidate) -> str:
         return obj.get_type_display()
 
-    @display(description=_("key"))
+    @display(description=pgettext_lazy("of a memory", "key"))
     def key_said(self, obj: Candidate) -> str:
         return obj.key or NOTHING
 

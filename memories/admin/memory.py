@@ -25,6 +25,17 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from django.utils.safestring import SafeString
 
+# The fields of a memory, said instead of written.
+LOOKED_AT = (
+    "content_said",
+    "type_said",
+    "key_said",
+    "weight",
+    "area_said",
+    "expires_said",
+    "word_tags",
+    "file_tags",
+)
 DONE = {
     "confirm": _("Confirmed: it is in force from the next turn."),
     "reject": _("Rejected: it will not be proposed again."),
@@ -124,16 +135,17 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Memory | None = None) -> Any:
         if obj is None:
             return ()
-        # What is history is only looked at; its button brings it back.
-        fixed = () if obj.status in IN_USE else store.EDITABLE
-        return (*self.readonly_fields, *fixed)
+        return self.readonly_fields if self._is_written(request, obj) else (*self.readonly_fields, *LOOKED_AT)
 
     def get_fieldsets(self, request: HttpRequest, obj: Memory | None = None) -> Any:
-        if obj is None or self.has_change_permission(request, obj):
+        if obj is None or self._is_written(request, obj):
             return super().get_fieldsets(request, obj)
-        (title, first), *rest = self.fieldsets
-        fields = tuple(name for name in first["fields"] if name not in ("reason", "read_version"))
-        return ((title, {"fields": fields}), *rest)
+        said = LOOKED_AT + (("reason", "read_version") if self.has_change_permission(request, obj) else ())
+        return ((None, {"fields": said}), *self.fieldsets[1:])
+
+    def _is_written(self, request: HttpRequest, obj: Memory) -> bool:
+        """What is history is only looked at, even by those who may change memories: its button brings it back."""
+        return self.has_change_permission(request, obj) and obj.status in IN_USE
 
     def get_actions_submit_line(self, request: HttpRequest, object_id: Any) -> list[Any]:
         memory = self.get_object(request, str(object_id))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.html import format_html
 from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext_lazy
 from unfold.decorators import display
 
 from memories.admin.words import OUTCOMES, REASONS, ROLES, TIERS
@@ -24,8 +24,9 @@ from projects.admin.fragments import (
     quote,
     stacked,
     table,
+    tags,
 )
-from projects.admin.words import ACTIONS, TRANSPORTS
+from projects.admin.words import ACTIONS, TRANSPORTS, reason_said
 
 if TYPE_CHECKING:
     from typing import Any
@@ -37,7 +38,7 @@ SHOWN = 20
 COMPARED = {
     "content": _("content"),
     "type": _("type"),
-    "key": _("key"),
+    "key": pgettext_lazy("of a memory", "key"),
     "importance": _("importance"),
     "always": _("given"),
     "keywords": _("keywords"),
@@ -65,6 +66,34 @@ class MemoryPieces:
             return link(obj.source_topic) if obj.source_topic else ""
         turn = _now("%(topic)s, turn %(number)s") % {"topic": obj.source_topic, "number": obj.source_chat.seq}
         return link(obj.source_chat, turn)
+
+    @display(description=_("content"))
+    def content_said(self, obj: Memory) -> SafeString | str:
+        return prose(obj.content)
+
+    @display(description=_("type"))
+    def type_said(self, obj: Memory) -> str:
+        return obj.get_type_display()
+
+    @display(description=pgettext_lazy("of a memory", "key"))
+    def key_said(self, obj: Memory) -> str:
+        return obj.key
+
+    @display(description=_("area"))
+    def area_said(self, obj: Memory) -> str:
+        return obj.area or NOTHING
+
+    @display(description=_("expires"))
+    def expires_said(self, obj: Memory) -> SafeString | str:
+        return moment(obj.expires_at) if obj.expires_at else str(_("never"))
+
+    @display(description=_("keywords"))
+    def word_tags(self, obj: Memory) -> SafeString | str:
+        return tags(obj.keywords)
+
+    @display(description=_("files"))
+    def file_tags(self, obj: Memory) -> SafeString | str:
+        return tags(obj.files)
 
     @display(description=_("importance"), ordering="importance")
     def weight(self, obj: Memory) -> SafeString | str:
@@ -199,7 +228,7 @@ class MemoryPieces:
                     )
                 ),
                 changes(version, before),
-                REASONS.get(version.history_change_reason, version.history_change_reason) or NOTHING,
+                reason_said(version.history_change_reason) or NOTHING,
             )
             for version, before in zip(versions[:SHOWN], [*versions[1:], None], strict=False)
         )

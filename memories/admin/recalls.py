@@ -17,6 +17,7 @@ from memories.admin.words import DEGRADED, INTENT_RULES, INTENTS, OMITTED, PARTS
 from memories.models import Memory, MemoryType, MemoryUsage, Recall, RecallBlock, RecallItem
 from projects.admin import CodeFilter, ProjectFilter, ReadableAdmin, visible
 from projects.admin.fragments import (
+    BETWEEN,
     NOTHING,
     bar,
     counted,
@@ -57,7 +58,7 @@ def in_words(intent: Mapping[str, Any]) -> str:
     if not intent:
         return NOTHING
     value, rule = intent.get("value", ""), intent.get("rule", "")
-    return f"{INTENTS.get(value, value)} ({INTENT_RULES.get(rule, rule)})"
+    return BETWEEN.join(str(said) for said in (INTENTS.get(value, value), INTENT_RULES.get(rule, rule)))
 
 
 def score_parts(parts: Mapping[str, float]) -> SafeString | str:
@@ -227,8 +228,8 @@ class RecallAdmin(RecallPieces, ReadableAdmin):
         }
         return stacked(
             (
-                tags(f"{name} {number(value)}" for name, value in plain.items()),
-                joined(f"{name} {number(value)}" for name, value in named.items()),
+                tags(f"{name} {value}" for name, value in plain.items()),
+                joined(f"{name} {value}" for name, value in named.items()),
             )
         )
 
@@ -239,6 +240,7 @@ class RecallItemAdmin(ReadableAdmin):
     list_filter = (TierFilter,)
     list_filter_options = visible("tier")
     list_select_related = ("recall__chat",)
+    ordering = ("-pk",)
     fields = (
         "memory_said",
         "recall_link",

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
-from memories.admin.words import REASONS, STATUS_TONES
+from memories.admin.words import STATUS_TONES
 from memories.models import Memory, Tombstone
 from projects.admin import ProjectFilter, ReadableAdmin, visible
 from projects.admin.fragments import (
@@ -24,7 +24,7 @@ from projects.admin.fragments import (
     stacked,
     tags,
 )
-from projects.admin.words import ACTIONS, ACTORS, TRANSPORTS
+from projects.admin.words import ACTIONS, ACTORS, TRANSPORTS, reason_said
 
 if TYPE_CHECKING:
     from typing import Any
@@ -86,7 +86,7 @@ class VersionAdmin(ReadableAdmin):
 
     @display(description=_("reason"))
     def why(self, obj: Any) -> str:
-        return str(REASONS.get(obj.history_change_reason, obj.history_change_reason or NOTHING))
+        return reason_said(obj.history_change_reason) or NOTHING
 
     @display(description=_("when"), ordering="history_date")
     def when(self, obj: Any) -> SafeString | str:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from memories.extraction.reasons import Outcome, Reason
+from projects.admin.words import REASONS as CODED_REASONS
 
 STATUS_TONES = {"active": "success", "proposed": "warning", "superseded": "info", "rejected": "danger"}
 RUN_TONES = {
@@ -105,4 +106,5 @@ REASONS: dict[str, Any] = {
     Reason.MANUAL_PRECEDENCE: _("a person's memory stands"),
     Reason.STALE: _("something said later contradicts it"),
 }
+CODED_REASONS.update(REASONS)
 RANKERS = {"rules": pgettext_lazy("how something is done", "by rules")}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
-from django.utils.formats import date_format, number_format
+from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.http import urlencode
 from django.utils.text import capfirst
@@ -112,11 +112,9 @@ def counted(counts: Mapping[str, Any], names: Mapping[str, Any] | None = None) -
     )
 
 
-def number(value: Any, digits: int | None = None) -> str:
-    """With the separators of the language. Django's own formatting cuts decimals off instead of rounding."""
-    if isinstance(value, float) and digits is not None:
-        value = round(value, digits)
-    return number_format(value, digits, force_grouping=True) if isinstance(value, int | float) else str(value)
+def number(value: Any, digits: int = 1) -> str:
+    """1,204 or 0.85: English and Chinese write numbers alike. `digits` are those of a fraction."""
+    return f"{value:,.{digits}f}" if isinstance(value, float) else f"{value:,}"
 
 
 def bar(value: float, most: float = 1.0) -> SafeString:

@@ -13,7 +13,7 @@ from unfold.decorators import display
 
 from projects.admin.fragments import BETWEEN, NOTHING, counted, link, moment, page, quiet, stacked, tags
 from projects.admin.pages import CodeFilter, ReadableAdmin, visible
-from projects.admin.words import ACTIONS, ACTORS, COUNTS, TARGETS, TRANSPORTS
+from projects.admin.words import ACTIONS, ACTORS, COUNTS, TARGETS, TRANSPORTS, reason_said
 from projects.models import AuditEvent, IdempotencyRecord, Project
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ class TransportFilter(CodeFilter):
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(ReadableAdmin):
-    list_display = ("what", "when", "who", "project_slug", "about", "reason", "request_tag")
+    list_display = ("what", "when", "who", "project_slug", "about", "why", "request_tag")
     list_filter = (ActionFilter, ActorFilter, TransportFilter, ("created_at", RangeDateTimeFilter))
     list_filter_options = visible("action", "actor_kind", "transport")
     search_fields = ("action", "actor_name", "project_slug", "target_key", "request_id")
-    where_there: ClassVar = {"counts_said": "counts", "reason": "reason", "key_prefix": "key_prefix"}
+    where_there: ClassVar = {"counts_said": "counts", "why": "reason", "key_prefix": "key_prefix"}
     fieldsets = (
-        (None, {"fields": ("what", "code", "when", "who", "key_prefix", "reason")}),
+        (None, {"fields": ("what", "code", "when", "who", "key_prefix", "why")}),
         (_("About"), {"fields": ("project_link", "target_link", "counts_said")}),
         (_("Request"), {"fields": ("request_tag",)}),
     )
@@ -84,6 +84,10 @@ class AuditEventAdmin(ReadableAdmin):
             return NOTHING
         kind = TARGETS.get(obj.target_type, obj.target_type)
         return stacked((f"{kind} {obj.target_id}", quiet(obj.target_key)))
+
+    @display(description=_("reason"), ordering="reason")
+    def why(self, obj: AuditEvent) -> str:
+        return reason_said(obj.reason) or NOTHING
 
     @display(description=_("project"))
     def project_link(self, obj: AuditEvent) -> SafeString | str:

@@ -77,3 +77,10 @@ COUNTS = {
     "projects.ProjectGrant": _("rights"),
     "projects.ApiKey": _("API keys"),
 }
+# Reasons that a program gave by code; the apps that have such codes add theirs.
+REASONS: dict[str, object] = {}
+
+
+def reason_said(reason: str | None) -> str:
+    """A person's own words, or those of a code."""
+    return str(REASONS.get(reason or "", reason or ""))

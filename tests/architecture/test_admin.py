@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.admin.utils import flatten_fieldsets
+from django.contrib.auth.models import Permission
 from django.db import connection
-from django.test import Client
+from django.db.models import JSONField
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
@@ -87,6 +90,24 @@ def test_every_row_has_a_page_that_opens_and_speaks_in_words(
         if answer.status_code != 200 or not speaks:
             wrong.append((model._meta.label, row.pk, answer.status_code))
     assert wrong == []
+
+
+def test_no_page_shows_a_structure_as_it_is_stored(world: World, rf: RequestFactory) -> None:
+    """Whoever looks: those who may change what they see, and those who may not."""
+    watcher = make_user(is_staff=True)
+    watcher.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    shown = set()
+    for user in (make_user(is_staff=True, is_superuser=True), watcher):
+        request = rf.get("/")
+        request.user = user
+        for model, row in rows():
+            page = admin.site._registry[model]
+            names = set(flatten_fieldsets(page.get_fieldsets(request, row)))
+            if page.has_change_permission(request, row):
+                names &= set(page.get_readonly_fields(request, row))
+            structures = {field.name for field in model._meta.fields if isinstance(field, JSONField)}
+            shown |= {(model._meta.label, name) for name in names & structures}
+    assert shown == set()
 
 
 def test_what_may_be_added_has_a_form_and_nothing_else_has(browser: Client) -> None:
