@@ -4,7 +4,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework.permissions import AllowAny
 
 schema = SpectacularAPIView.as_view(
-    authentication_classes=[], permission_classes=[AllowAny], custom_settings={"SERVE_PUBLIC": True}
+    authentication_classes=[], permission_classes=[AllowAny], serve_public=True
 )
 swagger = SpectacularSwaggerView.as_view(
     url_name="schema", authentication_classes=[], permission_classes=[AllowAny]
