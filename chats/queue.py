@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from functools import partial
 
 from celery import current_app
 from django.db import transaction
+from kombu.exceptions import KombuError
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,11 @@ breaker = _Breaker()
 
 def distil_on_commit(topic_id: int, *, delay_s: float) -> None:
     """Once the transaction is committed, ask a worker to look at the topic after `delay_s` seconds."""
-    transaction.on_commit(partial(distil, topic_id, delay_s=delay_s), robust=True)
+
+    def tell() -> None:  # Not a partial: Django names a hook that failed, and a partial has no name.
+        distil(topic_id, delay_s=delay_s)
+
+    transaction.on_commit(tell, robust=True)
 
 
 def distil(topic_id: int, *, delay_s: float = 0.0) -> None:
@@ -44,6 +48,7 @@ def distil(topic_id: int, *, delay_s: float = 0.0) -> None:
         return
     try:
         current_app.send_task(DISTIL, args=[topic_id], countdown=delay_s or None, retry=False)
-    except (current_app.connection().connection_errors + current_app.connection().channel_errors + (OSError,)) as error:
+    except (KombuError, OSError) as error:
+        # What the transports raise comes as one of kombu's own errors.
         breaker.trip()
         logger.warning("broker unreachable, the sweep will find topic %s: %s", topic_id, type(error).__name__)

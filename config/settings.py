@@ -156,8 +156,8 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 ANONYMOUS_USER_NAME = None  # guardian: nobody has rights without logging in
-LOGIN_URL = reverse_lazy("admin:login")
-LOGIN_REDIRECT_URL = reverse_lazy("home")
+LOGIN_URL = reverse_lazy("login")
+LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = reverse_lazy("home")
 
 # --- Language and time -------------------------------------------------------------------------------------
 
@@ -217,7 +217,9 @@ else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "visibility_timeout": BROKER_VISIBILITY_TIMEOUT_S,
         "socket_connect_timeout": 0.5,
-        "socket_timeout": 5,
+        # Finishing a turn waits this long, once, for a Redis that hangs, and not at all for one that is away.
+        "socket_timeout": 1.0,
+        "max_retries": 0,
         "unacked_restore_interval": 5,
     }
 SWEEP_EVERY_S = env.float("SWEEP_EVERY_S", default=5.0)
