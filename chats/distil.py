@@ -10,11 +10,11 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from chats import schedule
-from chats.models import Chat, Instruction, Topic
+from chats import instructions, schedule
+from chats.models import Chat, Topic
 from chats.schedule import Claim, LeaseLost
 from chats.transcripts import build_transcript
 from memories import extraction as extracting
@@ -154,10 +154,7 @@ def _store(
             Chat.DistilOutcome.READ if turn.pk in settled.turns_kept_from else Chat.DistilOutcome.NOTHING
         )
         _stamp([turn], extraction=extraction, outcome=outcome)
-    for instruction_id, memory_id in settled.instructions.items():
-        Instruction.objects.filter(pk=instruction_id, state=Instruction.State.ACTIVE).update(
-            memory_id=memory_id, state=Instruction.State.PROMOTED
-        )
+    instructions.became(settled.instructions)
     _end_run(
         extraction,
         RunStatus.SUCCEEDED,
@@ -181,12 +178,12 @@ def _end_run(extraction: Extraction, status: str, **told: Any) -> None:
     Extraction.objects.filter(pk=extraction.pk).update(status=status, finished_at=timezone.now(), **told)
 
 
-@transaction.atomic
+@atomic_retry
 def _release(claim: Claim) -> bool:
     return schedule.release(claim, more=False)
 
 
-@transaction.atomic
+@atomic_retry
 def _end_quietly(claim: Claim, turns: Sequence[Chat]) -> bool:
     """Memory is off: what was said meanwhile is not read later either."""
     schedule.hold(claim)

@@ -17,6 +17,7 @@ from django.utils import timezone
 from chats import queue
 from chats.models import Chat, Topic
 from memories.models import Extraction
+from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,6 +59,7 @@ def make_due(topic: Topic, *, now: datetime, trigger: str, at_once: bool = False
     queue.distil_on_commit(topic.pk, delay_s=delay_s)
 
 
+@atomic_retry
 def claim(topic_id: int, *, now: datetime | None = None) -> Claim | None:
     """Take the topic if it is claimable now; None when it is not, or another process was quicker.
 

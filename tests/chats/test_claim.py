@@ -20,6 +20,7 @@ from django.utils import timezone
 from chats import distil, queue, schedule, topics
 from chats.errors import NothingToRetry
 from chats.models import Chat, Topic
+from chats.querysets import TopicQuerySet
 from memories.extraction import ProviderDown
 from memories.extraction import backend as backend_named
 from memories.models import Extraction, Memory
@@ -432,3 +433,18 @@ def test_a_turn_distilled_twice_changes_nothing(project: Project) -> None:
     run_until_quiet(chat.topic_id)
     assert list(Memory.objects.values("pk", "version", "content")) == before
     assert len(before) == 1
+
+
+def test_a_claim_that_deadlocks_is_tried_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    topic_id = turn(project, RULE).topic_id
+    make_all_due()
+    update, failures = TopicQuerySet.update, [OperationalError(1213, "Deadlock found: locked")]
+
+    def deadlocked_once(self: TopicQuerySet, **values: object) -> int:
+        if failures:
+            raise failures.pop()
+        return update(self, **values)
+
+    monkeypatch.setattr(TopicQuerySet, "update", deadlocked_once)
+    distil.run(topic_id)
+    assert statuses() == ["succeeded"]

@@ -9,8 +9,9 @@ import pytest
 from django.utils import timezone
 
 from chats import context
-from chats.models import Chat, Instruction
+from chats.models import Chat, Instruction, Topic
 from memories.models import Memory, Recall
+from memories.recall import recall
 from memories.tokens import count
 from tests.factories import make_memory
 
@@ -283,3 +284,16 @@ def test_what_was_recalled_on_is_masked_and_bounded(agent: Agent) -> None:
     query = Recall.objects.get().query
     assert len(query) == context.QUERY_KEPT
     assert "password is Ab***." in query
+
+
+def test_a_turn_whose_topic_goes_while_it_is_recalled_for_is_not_found(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deleting(*args: Any, **kwargs: Any) -> Any:
+        Topic.objects.all().delete()
+        return recall(*args, **kwargs)
+
+    monkeypatch.setattr(context, "recall", deleting)
+    answer = agent.send("Build it.")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert Recall.objects.count() == 0
