@@ -322,13 +322,16 @@ def _record(
         "history": list(history),
         "tokens": context.tokens,
     }
-    Chat.objects.filter(pk=chat.pk).update(
+    written = Chat.objects.filter(pk=chat.pk).update(
         memory_refs=chat.memory_refs,
         memory_tokens=chat.memory_tokens,
         degraded=chat.degraded,
         given=chat.given,
         touched_at=timezone.now(),
     )
+    if written != 1:
+        # Deleted since the turn was stored, and a recall of it would refer to nothing.
+        raise Chat.DoesNotExist
     # After the turn's own row: a recall that refers to it first would share its lock, and two of them deadlock.
     if recalled is not None:
         _record_recall(project, chat, recalled, intent=context.intent)
@@ -343,7 +346,7 @@ def _record_recall(project: Project, chat: Chat, recalled: _Recalled, *, intent:
         project=project,
         chat=chat,
         query=guard.mask(recalled.query[: 2 * QUERY_KEPT])[:QUERY_KEPT],
-        files=list(chat.files),
+        files=[guard.mask(name) for name in chat.files],
         intent={"value": str(intent.value), "rule": intent.rule},
         block_id=given.sha256 if given.block else None,
         always_length=len(given.always),

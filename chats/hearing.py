@@ -211,6 +211,7 @@ def _remember(chat: Chat, item: Item, *, by: Actor) -> store.Remembered:
         chat_id=chat.pk,
     )
     try:
+        store.guard_texts(iter([("key", item.key_written)]))
         with transaction.atomic():
             return store.remember(
                 project=chat.project,

@@ -130,4 +130,5 @@ def _item(surface: Surface, trigger: Trigger, piece: Piece, content: str, number
         key_given=bool(given),
         always=is_rule(view) or is_rule(piece.heading.casefold()),
         changes=announces_change(view),
+        key_written=surface.text[slice(*trigger.key_span)],
     )

@@ -19,7 +19,8 @@ class Item:
 
     `content` is `text[start:end]` with its white space folded (a code block is kept as it stands); an item
     of a list is preceded by the heading of its list (接口规范：全部 POST).
-    `key` is unique within a Reading only when `key_given`; a derived one names the subject.
+    `key` is unique within a Reading only when `key_given`; a derived one names the subject. `key_written` is
+    a given key as its author wrote it: a slug hides what the guard looks for.
     """
 
     content: str
@@ -30,6 +31,7 @@ class Item:
     key_given: bool
     always: bool
     changes: bool
+    key_written: str = ""
 
 
 @dataclass(frozen=True, slots=True)

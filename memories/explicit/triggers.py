@@ -169,23 +169,25 @@ class Trigger:
     at: int
     type: MemoryType | None = None
     key: str = ""
+    # Where the key stands in the message.
+    key_span: tuple[int, int] = (0, 0)
     polite: bool = False
     lists_only: bool = False
     limit: int | None = None
 
 
-def _tags(tags: str) -> tuple[MemoryType | None, str]:
-    """The type and the key that 记住（偏好）： and 记住[api-base]： name."""
+def _tags(tags: str) -> tuple[MemoryType | None, str, tuple[int, int]]:
+    """The type and the key that 记住（偏好）： and 记住[api-base]： name, and the key's span in `tags`."""
     type_: MemoryType | None = None
-    key = ""
+    key, span = "", (0, 0)
     for tag in _TAG.finditer(tags):
         word = tag[1].strip()
         known = next((name for pattern, name in _TYPES if pattern.fullmatch(word)), None)
         if known:
             type_ = known
         elif tag[0][0] == "[" or (_SLUG.fullmatch(word) and not key):
-            key = word
-    return type_, key
+            key, span = word, tag.span(1)
+    return type_, key, span
 
 
 class _Finder:
@@ -290,12 +292,22 @@ class _Finder:
             return None
         if form in ("comma", "that") and recalls(self.view[content:line_end][:40]):
             return None
-        type_, key = _tags(after["tags"])
+        type_, key, (key_start, key_end) = _tags(after["tags"])
+        tags_at = after.start("tags")
         if type_ is None and after["object"] and _PREFERENCES.search(after["object"]):
             type_ = "preference"
         kind: Literal["remember", "forget"] = "forget" if core["forget"] else "remember"
         limit = self._closing(self.places[at] - 1) if self.kinds[at] == "paren" else named_end
-        return Trigger(kind, core.start(), content, type_, key, lists_only=form == "list", limit=limit)
+        return Trigger(
+            kind,
+            core.start(),
+            content,
+            type_,
+            key,
+            (tags_at + key_start, tags_at + key_end),
+            lists_only=form == "list",
+            limit=limit,
+        )
 
     def _form(self, core: re.Match[str], after: re.Match[str], leaders: str, line_end: int) -> _Form:
         sep, end = after["sep"] or "", after.end()

@@ -45,6 +45,8 @@ _TOKEN: Final = re.compile(
     + r")([A-Za-z0-9_.=-]{12,512})"
 )
 _LONG: Final = re.compile(r"[A-Za-z0-9_.=-]{16}")
+# The end of a file's name that a key stands in ("AKIA….env"); no key ends in so short a word.
+_FILE_END: Final = re.compile(r"(?:\.[A-Za-z]{1,5}){1,2}$")
 _HINTS: Final = tuple(_PREFIXES)
 
 _KEY_BLOCK: Final = re.compile(
@@ -94,7 +96,7 @@ def find(text: str) -> Iterator[Found]:
     """(code, start, end, sure) of every value whose form alone says what it is."""
     if _LONG.search(text) and occurs(_HINTS, text):
         for match in _TOKEN.finditer(text):
-            tail = match[2].rstrip(".-=")
+            tail = _FILE_END.sub("", match[2]).rstrip(".-=")
             whole = match[1] + tail
             if len(tail) >= _PREFIXES[match[1]] and _is_generated(match[1], tail):
                 yield "provider_key", match.start(), match.start() + len(whole), True
