@@ -88,7 +88,7 @@ class TopicAdmin(ReadableAdmin):
 
     @display(description=_("status"), ordering="status")
     def state(self, obj: Topic) -> SafeString:
-        return badge(obj.get_status_display(), TOPIC_TONES[obj.status])
+        return badge(obj.get_status_display(), TOPIC_TONES.get(obj.status, ""))
 
     @display(description=_("turns"), ordering="turn_count")
     def turns(self, obj: Topic) -> SafeString:
@@ -177,7 +177,7 @@ class InstructionAdmin(ReadableAdmin):
 
     @display(description=_("state"), ordering="state")
     def in_force(self, obj: Instruction) -> SafeString:
-        return badge(obj.get_state_display(), RULE_TONES[obj.state])
+        return badge(obj.get_state_display(), RULE_TONES.get(obj.state, ""))
 
     @display(description=_("topic"), ordering="topic__title")
     def topic_link(self, obj: Instruction) -> SafeString | str:

@@ -166,7 +166,7 @@ class ChatAdmin(ReadableAdmin):
 
     @display(description=_("status"), ordering="status")
     def state(self, obj: Chat) -> SafeString:
-        return badge(obj.get_status_display(), TURN_TONES[obj.status])
+        return badge(obj.get_status_display(), TURN_TONES.get(obj.status, ""))
 
     @display(description=_("given"), ordering="memory_tokens")
     def chip(self, obj: Chat) -> str:

@@ -128,7 +128,7 @@ class ExtractionAdmin(ReadableAdmin):
 
     @display(description=_("status"), ordering="status")
     def state(self, obj: Extraction) -> SafeString:
-        return badge(obj.get_status_display(), RUN_TONES[obj.status])
+        return badge(obj.get_status_display(), RUN_TONES.get(obj.status, ""))
 
     @display(description=_("backend"), ordering="backend")
     def backend_said(self, obj: Extraction) -> SafeString | str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 TARGET_MODELS = {
     "memory": "memories.Memory",
     "topic": "chats.Topic",
+    "instruction": "chats.Instruction",
     "extraction": "memories.Extraction",
     "api_key": "projects.ApiKey",
     "user": "auth.User",

@@ -21,6 +21,8 @@ ACTIONS = {
     "topic.edit": _("topic changed"),
     "topic.complete": _("topic completed"),
     "topic.delete": _("topic deleted"),
+    "instruction.dismiss": _("instruction dismissed"),
+    "instruction.promote": _("instruction became a memory"),
     "extraction.retry": _("extraction tried again"),
     "memory.create": _("memory added"),
     "memory.edit": _("memory changed"),
@@ -54,6 +56,7 @@ TRANSPORTS = {
 TARGETS = {
     "memory": _("memory"),
     "topic": _("topic"),
+    "instruction": _("instruction"),
     "extraction": _("extraction"),
     "api_key": _("API key"),
     "user": _("user"),
