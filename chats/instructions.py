@@ -17,7 +17,7 @@ from projects import audit
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from chats.models import Chat, Topic
     from memories.explicit import Reading
@@ -43,7 +43,7 @@ def take(*, topic: Topic, chat: Chat, reading: Reading) -> list[guard.Finding]:
         if finding := guard.worst(guard.inspect(utterance.text)):
             refused.append(replace(finding, start=utterance.start, end=utterance.end))
             continue
-        _end(old for old in kept if _same_subject(old.content, utterance.text))
+        _end((old for old in kept if _same_subject(old.content, utterance.text)), as_=State.DISMISSED)
         kept = [old for old in kept if old.state != State.DISMISSED]
         kept.append(
             Instruction.objects.create(
@@ -55,7 +55,7 @@ def take(*, topic: Topic, chat: Chat, reading: Reading) -> list[guard.Finding]:
             )
         )
     while len(kept) > MAX_INSTRUCTIONS or (len(kept) > 1 and sum(i.tokens for i in kept) > MAX_TOKENS):
-        _end([kept.pop(0)])
+        _end([kept.pop(0)], as_=State.ENDED)
     return refused
 
 
@@ -138,14 +138,25 @@ def link(instruction: Instruction, memory: Memory) -> None:
     instruction.save(update_fields=["memory", "state"])
 
 
+def became(memories: Mapping[int, int]) -> None:
+    """Note by id which memory each rule's words became in a run of distilling; the project is locked already.
+
+    One that has ended does not come into force again, one that was taken back meanwhile stays so.
+    """
+    for instruction_id, memory_id in memories.items():
+        rule = Instruction.objects.filter(pk=instruction_id)
+        if rule.filter(state=State.ACTIVE).update(memory_id=memory_id, state=State.PROMOTED) == 0:
+            rule.filter(state=State.ENDED).update(memory_id=memory_id)
+
+
 def end_all(*, topic: Topic) -> int:
-    """The topic is over, and its rules with it."""
-    return Instruction.objects.filter(topic=topic).in_force().update(state=State.DISMISSED)
+    """The topic is over, and its rules with it. Returns how many ended."""
+    return Instruction.objects.filter(topic=topic).in_force().update(state=State.ENDED)
 
 
-def _end(instructions: Iterable[Instruction]) -> None:
+def _end(instructions: Iterable[Instruction], *, as_: State) -> None:
     for instruction in instructions:
-        instruction.state = State.DISMISSED
+        instruction.state = as_
         instruction.save(update_fields=["state"])
 
 

@@ -172,6 +172,8 @@ class Instruction(models.Model):
         ACTIVE = "active", _("in force")
         PROMOTED = "promoted", _("became a memory")
         DISMISSED = "dismissed", _("dismissed")
+        # With its topic, or for want of room. Nobody took it back: the run that reads its turn still weighs it.
+        ENDED = "ended", _("ended")
 
     topic = models.ForeignKey(Topic, models.CASCADE, related_name="instructions", verbose_name=_("topic"))
     chat = models.ForeignKey(Chat, models.CASCADE, related_name="instructions", verbose_name=_("turn"))
@@ -194,3 +196,8 @@ class Instruction(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} of {self.topic_id}"
+
+    @property
+    def is_undecided(self) -> bool:
+        """It is to last, is no memory, and nobody took it back: a candidate of the run that reads its turn."""
+        return self.state in (self.State.ACTIVE, self.State.ENDED) and self.kind != self.Kind.TEMPORARY

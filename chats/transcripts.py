@@ -22,18 +22,14 @@ def build_transcript(topic: Topic, turns: Sequence[Chat]) -> Transcript:
         .filter(topic=topic, seq__lt=turns[0].seq, status=Chat.ChatStatus.SUCCEEDED)
         .order_by("-seq")[: settings.DISTIL_CONTEXT_TURNS]
     )[::-1]
-    signals: dict[int, list[Signal]] = {}
-    for instruction in Instruction.objects.filter(
-        chat__in=[turn.pk for turn in turns], state=Instruction.State.ACTIVE
-    ).exclude(kind=Instruction.Kind.TEMPORARY):
-        signals.setdefault(instruction.chat_id, []).append(
-            Signal(id=instruction.pk, kind=instruction.kind, content=instruction.content)
-        )
+    said: dict[int, list[Instruction]] = {}
+    for instruction in Instruction.objects.filter(chat__in=[turn.pk for turn in turns]):
+        said.setdefault(instruction.chat_id, []).append(instruction)
     project = topic.project
     return Transcript(
         turns=tuple(
             [_turn(chat, citable=False) for chat in context]
-            + [_turn(chat, citable=True, signals=tuple(signals.get(chat.pk, ()))) for chat in turns]
+            + [_turn(chat, citable=True, said=said.get(chat.pk, ())) for chat in turns]
         ),
         known=_known(topic, turns),
         static_instructions=project.static_instructions,
@@ -43,8 +39,12 @@ def build_transcript(topic: Topic, turns: Sequence[Chat]) -> Transcript:
     )
 
 
-def _turn(chat: Chat, *, citable: bool, signals: tuple[Signal, ...] = ()) -> Turn:
-    """Further messages of the turn are the same human's words: they are read with the first."""
+def _turn(chat: Chat, *, citable: bool, said: Sequence[Instruction] = ()) -> Turn:
+    """Further messages of the turn are the same human's words: they are read with the first.
+
+    `said`: the Instructions that the turn gave. One that nobody took back is a signal, the words of one that was
+    taken back are not read.
+    """
     message = "\n\n".join([chat.message, *(entry["text"] for entry in chat.further)])
     zone = timezone(timedelta(minutes=chat.sent_offset))
     return Turn(
@@ -58,9 +58,20 @@ def _turn(chat: Chat, *, citable: bool, signals: tuple[Signal, ...] = ()) -> Tur
         tools=tuple(str(tool.get("name", "")) for tool in chat.tools),
         origin=chat.origin,
         citable=citable,
-        blanked=explicit.read(message).spans if chat.origin == Chat.Origin.HUMAN else (),
-        signals=signals,
+        blanked=_not_read(message, said) if chat.origin == Chat.Origin.HUMAN else (),
+        signals=tuple(
+            Signal(id=rule.pk, kind=rule.kind, content=rule.content) for rule in said if rule.is_undecided
+        ),
         already_happened=chat.already_happened,
+    )
+
+
+def _not_read(message: str, said: Sequence[Instruction]) -> tuple[tuple[int, int], ...]:
+    """Where the explicit channel took the words, and where a rule stands that was taken back."""
+    reading = explicit.read(message)
+    taken_back = {rule.content for rule in said if rule.state == Instruction.State.DISMISSED}
+    return reading.spans + tuple(
+        (utterance.start, utterance.end) for utterance in reading.utterances if utterance.text in taken_back
     )
 
 

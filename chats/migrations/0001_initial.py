@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(choices=[('directive', 'directive'), ('correction', 'correction'), ('temporary', 'for now')], max_length=10, verbose_name='kind')),
                 ('content', models.TextField(verbose_name='content')),
                 ('tokens', models.PositiveIntegerField(editable=False)),
-                ('state', models.CharField(choices=[('active', 'in force'), ('promoted', 'became a memory'), ('dismissed', 'dismissed')], default='active', max_length=10, verbose_name='state')),
+                ('state', models.CharField(choices=[('active', 'in force'), ('promoted', 'became a memory'), ('dismissed', 'dismissed'), ('ended', 'ended')], default='active', max_length=10, verbose_name='state')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created')),
             ],
             options={

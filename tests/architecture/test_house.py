@@ -20,7 +20,7 @@ DOORS = {
     "AuditEvent": ("projects/audit.py",),
     "ApiKey": ("projects/store.py", "projects/http/authentication.py"),
     "Project": ("projects/store.py", "memories/store/writing.py"),
-    "Instruction": ("chats/instructions.py", "chats/distil.py"),
+    "Instruction": ("chats/instructions.py",),
     "Topic": ("chats/turns.py", "chats/schedule.py"),
     "Chat": ("chats/turns.py", "chats/steps.py", "chats/context.py", "chats/distil.py"),
     "Extraction": ("chats/distil.py", "chats/schedule.py", "memories/store/removal.py"),

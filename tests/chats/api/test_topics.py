@@ -10,12 +10,14 @@ from django.utils import timezone
 
 from chats import distil
 from chats.models import Chat, Instruction, Topic
+from memories.extraction import Extracted
 from memories.models import Candidate, Extraction, Memory, Recall
 from projects.models import AuditEvent
 
 if TYPE_CHECKING:
     from pytest_django import DjangoAssertNumQueries
 
+    from memories.extraction import Transcript
     from projects.models import Project
     from tests.chats.api.agent import Agent
 
@@ -106,7 +108,7 @@ def test_completing_distils_at_once_and_ends_the_rules(agent: Agent) -> None:
     assert (answer.status_code, answer.json()["status"]) == (200, "completed")
     assert answer.json()["distil"]["state"] == "pending"
     assert (topic.distil_trigger, topic.distil_due_at <= timezone.now()) == ("topic_completed", True)
-    assert Instruction.objects.get().state == "dismissed"
+    assert Instruction.objects.get().state == "ended"
     due_at = topic.distil_due_at
     assert agent.post(f"topics/{topic.pk}/complete/").status_code == 200
     topic.refresh_from_db()
@@ -154,6 +156,30 @@ def test_a_deleted_topic_takes_its_turns_and_quotes_along_and_leaves_the_memorie
     assert sum(run.counts.values()) == 1
     assert list(Candidate.objects.values_list("quote", flat=True)) == ["", ""]
     assert agent.get(f"topics/{topic.pk}/").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_rule_said_is_a_candidate_although_the_topic_was_completed_at_once(
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Silent:
+        name, model, prompt_version = "silent", "", ""
+
+        def extract(self, transcript: Transcript) -> Extracted:
+            return Extracted(candidates=())
+
+    monkeypatch.setattr(distil.extracting, "backend", lambda name: Silent())
+    agent.turn("From now on use pnpm.")
+    agent.turn("From now on indent with tabs.")
+    agent.post(f"instructions/{Instruction.objects.last().pk}/dismiss/")
+    topic = Topic.objects.get()
+    agent.post(f"topics/{topic.pk}/complete/")
+    distil.run(topic.pk)
+    candidate = Candidate.objects.get()
+    kept, dismissed = Instruction.objects.all()
+    assert (candidate.content, kept.memory_id) == ("use pnpm", candidate.memory_id)
+    assert (kept.state, dismissed.state, dismissed.memory) == ("ended", "dismissed", None)
+    assert Instruction.objects.in_force().count() == 0
 
 
 def failed_run(agent: Agent) -> Extraction:
