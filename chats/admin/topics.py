@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from django.contrib import admin
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
@@ -136,7 +136,7 @@ class TopicAdmin(ReadableAdmin):
             for turn in turns[:SHOWN]
         )
         headings = (_("number"), _("message"), _("status"), _("given"), _("distilling"), _("sent"))
-        more = list_link(Chat, _now("all turns"), topic__id__exact=obj.pk) if len(turns) > SHOWN else ""
+        more = list_link(Chat, gettext("all turns"), topic__id__exact=obj.pk) if len(turns) > SHOWN else ""
         return table(headings, rows, more=more)
 
     @display(description=_("instructions"), wrapper_class="cairn-wide")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
@@ -174,7 +174,9 @@ class ChatAdmin(ReadableAdmin):
 
     @display(description=_("distilling"), ordering="distil_outcome")
     def distilled(self, obj: Chat) -> SafeString | str:
-        run = obj.extraction and link(obj.extraction, _now("extraction %(id)s") % {"id": obj.extraction_id})
+        run = obj.extraction and link(
+            obj.extraction, gettext("extraction %(id)s") % {"id": obj.extraction_id}
+        )
         return stacked((obj.get_distil_outcome_display() or NOTHING, quiet(run)))
 
     @display(description=_("memories"), wrapper_class="cairn-wide")
@@ -185,7 +187,7 @@ class ChatAdmin(ReadableAdmin):
             (
                 link(found[pk], found[pk].content)
                 if pk in found
-                else _now("#%(id)s, gone since") % {"id": pk},
+                else gettext("#%(id)s, gone since") % {"id": pk},
                 found[pk].get_type_display() if pk in found else NOTHING,
                 found[pk].get_status_display() if pk in found else NOTHING,
             )
@@ -197,7 +199,7 @@ class ChatAdmin(ReadableAdmin):
     def recalls(self, obj: Chat) -> SafeString | str:
         rows = (
             (
-                link(recall, _now("recall %(id)s") % {"id": recall.pk}),
+                link(recall, gettext("recall %(id)s") % {"id": recall.pk}),
                 moment(recall.created_at),
                 in_words(recall.intent),
                 number(recall.tokens),
@@ -234,9 +236,9 @@ class ChatAdmin(ReadableAdmin):
                 ),
                 *(joined((refusal_message(one["code"]), one["text"])) for one in told["refused"]),
                 *(
-                    joined((_now("switched off"), memory(one["memory"])))
+                    joined((gettext("switched off"), memory(one["memory"])))
                     if one["memory"]
-                    else _now("Nothing was switched off.")
+                    else gettext("Nothing was switched off.")
                     for one in told["forgotten"]
                 ),
             )
@@ -266,7 +268,12 @@ class ChatAdmin(ReadableAdmin):
     @display(description=_("tools"))
     def tools_said(self, obj: Chat) -> SafeString | str:
         return stacked(
-            joined((tool.get("name", NOTHING), _now("succeeded") if tool.get("ok", True) else _now("failed")))
+            joined(
+                (
+                    tool.get("name", NOTHING),
+                    gettext("succeeded") if tool.get("ok", True) else gettext("failed"),
+                )
+            )
             for tool in obj.tools
         )
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from django.contrib import admin
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
@@ -60,7 +59,10 @@ def candidates_table(candidates: Iterable[Candidate]) -> SafeString | str:
     rows = (
         (
             stacked(
-                (link(candidate, candidate.content or _now("forgotten")), quiet(candidate.get_type_display()))
+                (
+                    link(candidate, candidate.content or gettext("forgotten")),
+                    quiet(candidate.get_type_display()),
+                )
             ),
             quote(candidate.quote, ROLES.get(candidate.quote_role, candidate.quote_role))
             if candidate.quote
@@ -132,7 +134,7 @@ class ExtractionAdmin(ReadableAdmin):
 
     @display(description=_("backend"), ordering="backend")
     def backend_said(self, obj: Extraction) -> SafeString | str:
-        version = obj.prompt_version and _now("version %(version)s") % {"version": obj.prompt_version}
+        version = obj.prompt_version and gettext("version %(version)s") % {"version": obj.prompt_version}
         return stacked((RANKERS.get(obj.backend, obj.backend), quiet(obj.model, version)))
 
     @display(description=_("turns read"))
@@ -154,7 +156,7 @@ class ExtractionAdmin(ReadableAdmin):
         if obj.finished_at is None:
             return moment(obj.started_at)
         seconds = (obj.finished_at - obj.started_at).total_seconds()
-        return joined((moment(obj.started_at), _now("took %(n)s s") % {"n": number(seconds, 1)}))
+        return joined((moment(obj.started_at), gettext("took %(n)s s") % {"n": number(seconds, 1)}))
 
     @display(description=_("error"))
     def error_said(self, obj: Extraction) -> SafeString | str:
@@ -188,7 +190,7 @@ class ExtractionAdmin(ReadableAdmin):
 
     @display(description=_("tokens"))
     def tokens_said(self, obj: Extraction) -> str:
-        return _now("%(read)s in, %(written)s out") % {
+        return gettext("%(read)s in, %(written)s out") % {
             "read": number(obj.tokens_in),
             "written": number(obj.tokens_out),
         }
@@ -217,7 +219,7 @@ class CandidateAdmin(ReadableAdmin):
 
     @display(description=_("candidate"), ordering="content")
     def candidate(self, obj: Candidate) -> SafeString | str:
-        return stacked((obj.content or _now("forgotten"), quiet(obj.get_type_display(), obj.key)))
+        return stacked((obj.content or gettext("forgotten"), quiet(obj.get_type_display(), obj.key)))
 
     @display(description=_("content"))
     def content_said(self, obj: Candidate) -> SafeString | str:
@@ -239,7 +241,7 @@ class CandidateAdmin(ReadableAdmin):
     def turn(self, obj: Candidate) -> SafeString | str:
         if obj.chat is None:
             return NOTHING
-        where = _now("%(topic)s, turn %(number)s") % {"topic": obj.chat.topic, "number": obj.chat.seq}
+        where = gettext("%(topic)s, turn %(number)s") % {"topic": obj.chat.topic, "number": obj.chat.seq}
         return joined((link(obj.chat, where), moment(obj.chat.sent_at)))
 
     @display(description=_("outcome"), ordering="outcome")

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.db import transaction
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import action, display
 
@@ -184,8 +183,8 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
     @display(description=_("memory"), ordering="content")
     def memory(self, obj: Memory) -> SafeString | str:
         flags = [
-            obj.withheld and _now("withheld by the guard"),
-            obj.contradicts_id and _now("may contradict another"),
+            obj.withheld and gettext("withheld by the guard"),
+            obj.contradicts_id and gettext("may contradict another"),
         ]
         return stacked(
             (

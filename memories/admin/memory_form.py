@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
@@ -93,7 +93,7 @@ class MemoryForm(StoreForm):
     def clean_read_version(self) -> int | None:
         version: int | None = self.cleaned_data["read_version"]
         if self.instance.pk and version is None:
-            self.add_error(None, _now("The page did not say which version it showed. Open it again."))
+            self.add_error(None, gettext("The page did not say which version it showed. Open it again."))
         return version
 
     def write(self) -> Memory:
@@ -145,7 +145,7 @@ class MemoryForm(StoreForm):
         elif isinstance(refusal, store.StoreError):
             self._say("", refusal.message)
         else:
-            self._say("", _now("There is no such memory."))
+            self._say("", gettext("There is no such memory."))
 
     def _say(self, field: str, message: str) -> None:
         self.add_error(field if field in self.fields else None, message)
@@ -158,5 +158,5 @@ def _with_link(message: str, memory: Memory) -> str:
         '{} <a class="cairn-link" target="_blank" href="{}">{}</a>',
         message,
         url,
-        _now("Open it in a new tab"),
+        gettext("Open it in a new tab"),
     )

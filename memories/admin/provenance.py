@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.utils.html import format_html
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext, pgettext_lazy
 from unfold.decorators import display
 
 from memories.admin.words import OUTCOMES, REASONS, ROLES, TIERS
@@ -64,7 +63,10 @@ class MemoryPieces:
         """The turn in which it was said."""
         if obj.source_chat is None:
             return link(obj.source_topic) if obj.source_topic else ""
-        turn = _now("%(topic)s, turn %(number)s") % {"topic": obj.source_topic, "number": obj.source_chat.seq}
+        turn = gettext("%(topic)s, turn %(number)s") % {
+            "topic": obj.source_topic,
+            "number": obj.source_chat.seq,
+        }
         return link(obj.source_chat, turn)
 
     @display(description=_("content"))
@@ -113,7 +115,9 @@ class MemoryPieces:
         if obj.confirmed_at is None:
             return obj.get_authority_display()
         by = obj.confirmed_by.get_username() if obj.confirmed_by else ""
-        return stacked((obj.get_authority_display(), quiet(_now("confirmed"), by, moment(obj.confirmed_at))))
+        return stacked(
+            (obj.get_authority_display(), quiet(gettext("confirmed"), by, moment(obj.confirmed_at)))
+        )
 
     @display(description=_("version"))
     def standing(self, obj: Memory) -> SafeString:
@@ -122,8 +126,8 @@ class MemoryPieces:
             (
                 number(obj.version),
                 tokens % {"n": number(obj.tokens)},
-                format_html(_now("created {when}"), when=moment(obj.created_at)),
-                format_html(_now("updated {when}"), when=moment(obj.updated_at)),
+                format_html(gettext("created {when}"), when=moment(obj.created_at)),
+                format_html(gettext("updated {when}"), when=moment(obj.updated_at)),
             )
         )
 
@@ -135,7 +139,7 @@ class MemoryPieces:
             self.author(obj),
             self.place(obj),
             moment(obj.said_at),
-            run and link(run, _now("extraction %(id)s") % {"id": run.pk}),
+            run and link(run, gettext("extraction %(id)s") % {"id": run.pk}),
         )
         return joined(part for part in parts if part)
 
@@ -151,7 +155,7 @@ class MemoryPieces:
                 moment(entry["said_at"]),
                 (chat := chats.get(entry["chat"]))
                 and link(
-                    chat, _now("%(topic)s, turn %(number)s") % {"topic": chat.topic, "number": chat.seq}
+                    chat, gettext("%(topic)s, turn %(number)s") % {"topic": chat.topic, "number": chat.seq}
                 ),
             )
             for entry in obj.evidence
@@ -161,7 +165,7 @@ class MemoryPieces:
     def candidates_table(self, obj: Memory) -> SafeString | str:
         rows = (
             (
-                link(candidate, candidate.content or _now("forgotten")),
+                link(candidate, candidate.content or gettext("forgotten")),
                 OUTCOMES.get(candidate.outcome, candidate.outcome),
                 REASONS.get(candidate.reason, candidate.reason),
                 link(candidate.extraction, candidate.extraction_id),
@@ -173,10 +177,10 @@ class MemoryPieces:
     @display(description=_("other memories"))
     def relations(self, obj: Memory) -> SafeString | str:
         found = [
-            (_now("replaces"), obj.replaces),
-            *((_now("replaced by"), other) for other in obj.replaced_by.all()[:SHOWN]),
-            (_now("may contradict"), obj.contradicts),
-            *((_now("may be contradicted by"), other) for other in obj.contradicted_by.all()[:SHOWN]),
+            (gettext("replaces"), obj.replaces),
+            *((gettext("replaced by"), other) for other in obj.replaced_by.all()[:SHOWN]),
+            (gettext("may contradict"), obj.contradicts),
+            *((gettext("may be contradicted by"), other) for other in obj.contradicted_by.all()[:SHOWN]),
         ]
         return stacked(
             joined((how, link(other, other.content), other.get_status_display()))
@@ -205,12 +209,12 @@ class MemoryPieces:
                 TIERS.get(item.tier, item.tier),
                 number(item.rank),
                 NOTHING if item.score is None else number(item.score, 3),
-                link(item.recall, _now("recall %(id)s") % {"id": item.recall_id}),
+                link(item.recall, gettext("recall %(id)s") % {"id": item.recall_id}),
             )
             for item in items[:SHOWN]
         )
         headings = (_("turn"), _("topic"), _("when"), _("given"), _("rank"), _("score"), _("recall"))
-        more = list_link(RecallItem, _now("all of them"), memory_id=obj.pk) if len(items) > SHOWN else ""
+        more = list_link(RecallItem, gettext("all of them"), memory_id=obj.pk) if len(items) > SHOWN else ""
         return table(headings, rows, more=more)
 
     @display(description=_("history"), wrapper_class="cairn-wide")
@@ -234,7 +238,7 @@ class MemoryPieces:
         )
         headings = (_("version"), _("when"), _("what"), _("who"), _("changed"), _("reason"))
         model = Memory.history.model  # type: ignore[attr-defined]
-        more = list_link(model, _now("all versions"), id=obj.pk) if len(versions) > SHOWN else ""
+        more = list_link(model, gettext("all versions"), id=obj.pk) if len(versions) > SHOWN else ""
         return table(headings, rows, more=more)
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from django.contrib import admin
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
 
@@ -75,7 +74,7 @@ def given_memories(recall: Recall) -> SafeString | str:
             number(item.rank),
             stacked(_named(item.memory_id, found.get(item.memory_id), item.version)),
             TIERS.get(item.tier, item.tier),
-            _now("no score") if item.score is None else stacked((number(item.score, 3), bar(item.score))),
+            gettext("no score") if item.score is None else stacked((number(item.score, 3), bar(item.score))),
             score_parts(item.parts) if item.score is not None else NOTHING,
             number(item.tokens),
         )
@@ -101,8 +100,8 @@ def left_out(recall: Recall) -> SafeString | str:
 
 def _named(memory_id: int, memory: Memory | None, version: int | None) -> tuple[Any, ...]:
     if memory is None:
-        return (f"#{memory_id}", quiet(_now("gone since")))
-    since = memory.version != version and _now("now version %(version)s") % {"version": memory.version}
+        return (f"#{memory_id}", quiet(gettext("gone since")))
+    since = memory.version != version and gettext("now version %(version)s") % {"version": memory.version}
     status = memory.status != "active" and memory.get_status_display()
     return (link(memory, memory.content), quiet(memory.get_type_display(), memory.key, status, since))
 
@@ -264,11 +263,11 @@ class RecallItemAdmin(ReadableAdmin):
     @display(description=_("memory"))
     def memory_said(self, obj: RecallItem) -> str:
         content = getattr(obj, "content", None)
-        return content or _now("#%(id)s, gone since") % {"id": obj.memory_id}
+        return content or gettext("#%(id)s, gone since") % {"id": obj.memory_id}
 
     @display(description=_("turn"), ordering="recall")
     def recall_link(self, obj: RecallItem) -> SafeString | str:
-        recall = link(obj.recall, _now("recall %(id)s") % {"id": obj.recall_id})
+        recall = link(obj.recall, gettext("recall %(id)s") % {"id": obj.recall_id})
         return stacked(
             (link(obj.recall.chat, obj.recall.chat.message[:80] or f"#{obj.recall.chat_id}"), recall)
         )

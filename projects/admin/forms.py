@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
@@ -43,14 +43,16 @@ class ProjectForm(StoreForm):
 
     def place(self, refusal: Exception) -> None:
         if isinstance(refusal, store.InvalidSlug):
-            rule = _now("A slug is made of a-z, 0-9, - and _, at most 60, and begins with a letter or digit.")
+            rule = gettext(
+                "A slug is made of a-z, 0-9, - and _, at most 60, and begins with a letter or digit."
+            )
             self.add_error("slug", rule)
         elif isinstance(refusal, store.SlugTaken):
-            self.add_error("slug", _now("Another project has this slug."))
+            self.add_error("slug", gettext("Another project has this slug."))
         elif isinstance(refusal, store.InactiveUser):
-            self.add_error("owner", _now("This person cannot log in."))
+            self.add_error("owner", gettext("This person cannot log in."))
         else:
-            self.add_error(None, _now("This project was deleted meanwhile."))
+            self.add_error(None, gettext("This project was deleted meanwhile."))
 
 
 class ApiKeyForm(StoreForm):
@@ -77,8 +79,8 @@ class ApiKeyForm(StoreForm):
 
     def place(self, refusal: Exception) -> None:
         if isinstance(refusal, store.UnknownScope):
-            self.add_error("scopes", _now("A key of one project cannot create projects."))
+            self.add_error("scopes", gettext("A key of one project cannot create projects."))
         elif isinstance(refusal, store.PlatformKeyRefused):
-            self.add_error("project", _now("A key for all projects is made by superadmins alone."))
+            self.add_error("project", gettext("A key for all projects is made by superadmins alone."))
         else:
-            self.add_error("project", _now("This project was deleted meanwhile."))
+            self.add_error("project", gettext("This project was deleted meanwhile."))
