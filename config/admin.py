@@ -191,6 +191,9 @@ UNFOLD = {
     "SITE_HEADER": "Cairn",
     "SITE_SUBHEADER": _("Project memory for agents"),
     "SITE_SYMBOL": "landscape",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("cairn/icon.svg")}
+    ],
     "SHOW_LANGUAGES": True,
     "SHOW_HISTORY": False,
     "SHOW_BACK_BUTTON": True,

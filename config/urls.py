@@ -1,9 +1,10 @@
 """Where everything hangs."""
 
 from django.contrib import admin
+from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
-from django.views.generic import RedirectView
 
+from chats.views import home
 from config.views import schema, swagger
 
 handler400 = "projects.http.problems.handler400"
@@ -16,7 +17,11 @@ api = [
     path("", include("chats.urls")),
 ]
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
+    path("", home, name="home"),
+    path(
+        "login/", LoginView.as_view(template_name="login.html", redirect_authenticated_user=True), name="login"
+    ),
+    path("logout/", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
     path("api/v1/", include(api)),
