@@ -23,6 +23,8 @@ from projects.transactions import atomic_retry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from django.contrib.auth.models import User
+
     from memories.explicit import Reading
     from projects.actors import Actor
     from projects.models import Project
@@ -202,6 +204,7 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
             usage=request.usage,
             finished_at=now,
             touched_at=now,
+            author_user=_author(project, chat),
             distil_outcome=_outcome_at_finish(project, chat, request.status),
         )
     )
@@ -379,6 +382,11 @@ def _outcome_at_finish(project: Project, chat: Chat, status: str) -> str | None:
     if not project.memory_enabled:
         return Chat.DistilOutcome.MEMORY_OFF
     return None
+
+
+def _author(project: Project, chat: Chat) -> User | None:
+    """The member who spoke, where the caller's reference names one. An opening asks only where it has to know."""
+    return chat.author_user or hearing.member(project, chat.author_ref)
 
 
 def _trigger(chat: Chat) -> str:

@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.parametrize(("ref", "is_member"), [("ana", True), ("stranger", False)])
+def test_a_finished_turn_knows_which_member_spoke(
+    agent: Agent, project: Project, ref: str, is_member: bool
+) -> None:
+    agent.turn("Build it.", author={"ref": ref})
+    assert Chat.objects.get().author_user == (project.owner if is_member else None)
+
+
 def test_the_answer_has_the_shape_of_the_contract(agent: Agent, settings: Any) -> None:
     settings.SITE_URL = "https://cairn.example"
     turn = agent.open("Remember: pages reference blocks by id.")["turn"]["id"]
