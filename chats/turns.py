@@ -106,7 +106,9 @@ def open_turn(*, project: Project, request: TurnRequest, by: Actor) -> OpenedTur
     try:
         stored = _store(project=project, request=request, said=said, by=by)
     except IntegrityError:
-        # Another request with the same ref, or for the same new topic, was quicker: read what it wrote.
+        # The project went meanwhile (raises), or another request with the same ref or for the same new topic was
+        # quicker: read what it wrote.
+        project.refresh_from_db(fields=["memory_version"])
         if (step := _step_with_ref(project, request)) is not None:
             raise RefReused(step) from None
         stored = _store(project=project, request=request, said=said, by=by)

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import connections
 
+from chats import turns
 from chats.models import Chat, Topic
 from memories.models import Memory, Recall
+from projects.actors import Actor
+from projects.store import delete_project
 from tests.chats.api.agent import Agent
 from tests.factories import make_key
 
@@ -77,3 +80,18 @@ def test_steps_sent_at_once_get_a_position_each(agent: Agent, at_once: Callable[
     turn = agent.open("Build it.")["turn"]["id"]
     answers = at_once(lambda caller, number: caller.post(f"turns/{turn}/steps/", {"agent": f"a{number}"}))
     assert sorted(answer.json()["step"]["position"] for answer in answers) == list(range(1, AT_ONCE + 1))
+
+
+def test_opening_a_turn_of_a_project_that_goes_at_that_moment_finds_nothing(
+    agent: Agent, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = turns._read
+
+    def deleting(*args: Any) -> Any:
+        delete_project(project=project, by=Actor.for_user(project.owner, transport="web"))
+        return read(*args)
+
+    monkeypatch.setattr(turns, "_read", deleting)
+    answer = agent.send("Build it.")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    assert (Topic.objects.count(), Chat.objects.count()) == (0, 0)
