@@ -11,7 +11,7 @@ from django.utils import timezone
 from memories import guard
 from memories.dedupe import Relation, compare, content_hash
 from memories.explicit import derive_key
-from memories.models import MAX_KEY, Authority, Change, Memory, Source, Status
+from memories.models import LIVE_FOR_KEYS, MAX_KEY, Authority, Change, Memory, Source, Status
 from memories.recall.render import line_tokens
 from memories.store import tombstones
 from memories.store.errors import ContentTaken, KeyTaken, PersonRequired, StaleMemory, WrongStatus
@@ -213,10 +213,18 @@ def create(
     contradicts: Memory | None = None,
     key_may_change: bool = False,
 ) -> Memory:
-    """Insert a checked and guarded memory; the project is locked already."""
+    """Insert a checked and guarded memory; the project is locked already.
+
+    At most one proposal is open for a key and for a memory's place: the later one goes by another key, and takes
+    the earlier one's turn.
+    """
     draft = draft.checked()
     held = draft.guarded()
-    key_may_change = key_may_change or not draft.key
+    waits = held or status == Status.PROPOSED
+    if waits and replaces is not None:
+        _withdraw_proposals(project, replaces, by=by, reason=reason)
+    holders: tuple[Status, ...] = LIVE_FOR_KEYS if key_may_change or not draft.key else ()
+    holders += (Status.PROPOSED,) if waits else ()
     now = timezone.now()
     memory = Memory(
         project=project,
@@ -230,7 +238,7 @@ def create(
         area=draft.area,
         source=source,
         authority=Authority.PERSON if by.is_person else Authority.AUTOMATIC,
-        status=Status.PROPOSED if held else status,
+        status=Status.PROPOSED if waits else status,
         withheld=held,
         evidence=[item.as_json() for item in draft.evidence][:MAX_EVIDENCE],
         said_at=draft.said_at or now,
@@ -244,8 +252,7 @@ def create(
         replaces_version=replaces.version if replaces else None,
         contradicts=contradicts,
     )
-    if key_may_change:
-        memory.key = free_key(project, memory.key)
+    memory.key = free_key(project, memory.key, held_by=holders)
     save(memory, action="create", by=by, reason=reason)
     return memory
 
@@ -262,11 +269,13 @@ def related(project: Project, content: str) -> Iterator[tuple[Memory, Relation]]
                 yield memory, relation
 
 
-def free_key(project: Project, key: str) -> str:
-    """`key`, or `key-2`, `key-3` … if live memories hold it."""
+def free_key(project: Project, key: str, *, held_by: tuple[Status, ...] = LIVE_FOR_KEYS) -> str:
+    """`key`, or `key-2`, `key-3` … if memories in one of these states hold it."""
+    if not held_by:
+        return key
     taken = set(
         Memory.objects.of(project)
-        .filter(key__startswith=key[: MAX_KEY - 4], status__in=(Status.ACTIVE, Status.DISABLED))
+        .filter(key__startswith=key[: MAX_KEY - 4], status__in=held_by)
         .values_list("key", flat=True)
     )
     if key not in taken:
@@ -289,6 +298,18 @@ def supersede(memory: Memory, *, by: Actor, reason: str = "") -> None:
     memory.status = Status.SUPERSEDED
     memory.status_changed_by_person = by.is_person
     save(memory, action="supersede", by=by, reason=reason)
+
+
+def _withdraw_proposals(project: Project, target: Memory, *, by: Actor, reason: str) -> None:
+    """Supersede what waits to replace `target`, as far as the newer word may: no machine's takes a person's away,
+    no stranger's a member's.
+    """
+    for old in Memory.objects.of(project).proposed().filter(replaces=target).order_by("pk"):
+        is_persons = old.authority == Authority.PERSON
+        if (is_persons and not by.is_person) or (old.created_by_id is not None and by.user is None):
+            continue
+        old.project = project
+        supersede(old, by=by, reason=reason)
 
 
 def trust(memory: Memory, *, by: Actor) -> None:

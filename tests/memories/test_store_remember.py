@@ -166,6 +166,35 @@ def test_a_strangers_word_does_not_switch_on_what_a_member_switched_off(
     assert (result.outcome, result.memory, fresh(off).status) == (Outcome.NEEDS_CONFIRMATION, off, "disabled")
 
 
+def test_one_proposal_at_a_time_waits_for_a_members_place_the_latest(project: Project) -> None:
+    target = make_memory(project, "主色用蓝色", key="主色")
+    first, second = (remember(project, f"主色用{said}色", stranger=True).memory for said in ("红", "绿"))
+    waiting = Memory.objects.proposed().get(replaces=target)
+    assert (waiting, fresh(first).status, fresh(target).status) == (second, "superseded", "active")
+
+
+def test_a_strangers_proposal_does_not_take_the_turn_of_a_members(project: Project) -> None:
+    target = make_memory(project, "主色用蓝色", key="主色")
+    mine = remember(project, "主色用红色", only_propose=True).memory
+    theirs = remember(project, "主色用绿色", stranger=True).memory
+    assert set(Memory.objects.proposed().filter(replaces=target)) == {mine, theirs}
+    assert mine.key != theirs.key
+
+
+def test_no_two_proposals_wait_under_one_key(project: Project) -> None:
+    by = Actor.for_key(make_key(project)[0])
+    keys = [
+        store.add(
+            project=project,
+            draft=store.Draft(type="constraint", content=content),
+            source=Source.AGENT,
+            by=by,
+        ).key
+        for content in ("登录页必须先校验手机号", "登录页必须记录审计日志")
+    ]
+    assert keys == ["登录页", "登录页-2"]
+
+
 def test_strangers_undo_each_others_words(project: Project, words: dict[str, str]) -> None:
     old = remember(project, words["said"], stranger=True).memory
     result = remember(project, words["changed"], stranger=True)
