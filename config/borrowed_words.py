@@ -62,6 +62,7 @@ UNFOLD = (
     gettext_noop("Toggle password visibility"),
     gettext_noop("Date"),
     gettext_noop("Welcome"),
+    gettext_noop("Welcome back to"),
     # Django has Chinese for these; this reads better beside the rest.
     gettext_noop(" By %(filter_title)s "),
     gettext_noop("Filters"),
