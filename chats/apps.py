@@ -1,9 +1,10 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class ChatsConfig(AppConfig):
     name = "chats"
-    verbose_name = "Chats"
+    verbose_name = _("What was said")
 
     def ready(self) -> None:
         from chats import checks  # noqa: F401, PLC0415  (registers the checks)

@@ -170,7 +170,7 @@ class Memory(models.Model):
         indexes = (models.Index(fields=["project", "status", "-id"], name="memories_of_project"),)
 
     def __str__(self) -> str:
-        return f"{self.type} {self.key}"
+        return f"{self.get_type_display()} {self.key}"
 
     @property
     def _history_user(self) -> User | None:

@@ -1,6 +1,7 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class ProjectsConfig(AppConfig):
     name = "projects"
-    verbose_name = "Projects"
+    verbose_name = _("Who")
