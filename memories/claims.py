@@ -149,6 +149,11 @@ _UNIT = "|".join(
     re.escape(unit) + (f"(?!{LETTER})" if unit.isascii() and unit != "%" else "")
     for unit in sorted(_UNITS, key=len, reverse=True)
 )
+# At the start it only says that a rule begins; elsewhere 以后 may mean "after that".
+_FROM_NOW_ON = re.compile(
+    r"^(?:以后|今后|往后|从今往后|从现在(?:起|开始)|(?:from now on|from here on|going forward)\b)[\s，,:：]*",
+    re.IGNORECASE,
+)
 _MOVED = re.compile(
     r"(?:从|由)\s*[^\s，,。；;]{1,20}?\s*(?:改为|改成|换成|变成|变为|调整为|调整到)"
     r"|(?<!\w)(?:changed?|switch(?:ed)?|moved?|migrated?)\s+from\s+\S+\s+to(?!\w)",
@@ -180,7 +185,7 @@ def read(text: str) -> Claim:
     run: list[str] = []
     predicate: int | None = None
     valued = run_valued = False
-    folded = _MOVED.sub(" 改为 ", " ".join(fold(text).split()))
+    folded = _MOVED.sub(" 改为 ", _FROM_NOW_ON.sub("", " ".join(fold(text).split())))
     for match in _TOKEN.finditer(_lower(folded)):
         group = match.lastgroup or ""
         kind = group.rstrip("0123456789")

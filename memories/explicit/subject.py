@@ -50,7 +50,7 @@ _CONNECTOR: Final = re.compile(
 )
 _QUANTIFIER: Final = re.compile(
     r"(?:所有的?|全部的?|每个|每条|每次|一切|任何|各个?|凡是|本项目的?|这个项目的?|项目的|项目里的?|我们的"
-    r"|咱们的|我们|咱们|我的|我|以后|今后|从现在起"
+    r"|咱们的|我们|咱们|我的|我|以后|今后|从现在起|(?:from (?:now|here) on|going forward)(?![\w'-])[,:]?"
     r"|(?:all|every|each|any|the|our|my|an?|this|these|that|we|i|you|it"
     r"|there)(?= +[\w/@#.'-])(?! +[一-鿿])) *"
 )

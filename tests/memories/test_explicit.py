@@ -44,6 +44,7 @@ def test_a_message_is_read_as_its_case_says(case: dict[str, Any]) -> None:
         pytest.param("记住：页面引用区块要用区块 ID", "页面引用区块", id="before 要用, not inside 引用"),
         pytest.param("记住：所有接口统一走 /api/v2", "接口", id="without the quantifier"),
         pytest.param("Remember: all dates are UTC", "dates", id="without all"),
+        pytest.param("Remember: from now on, the dates are UTC", "dates", id="without from now on"),
         pytest.param("Remember: The API base must be /v2", "api-base", id="words joined"),
         pytest.param("记住：接口规范如下\n- 超时用 8 秒", "接口规范-超时", id="after the heading"),
     ],
