@@ -135,3 +135,22 @@ def test_many_projects_stand_on_several_pages(
     assert ("bert" in first, "carl" in first, "carl" in second) == (True, False, True)
     assert 'rel="next" href="?page=2"' in first
     assert 'rel="prev" href="?page=1"' in second
+
+
+@pytest.mark.parametrize(("language", "says"), [("en", "may not use the admin"), ("zh-hans", "不能使用管理后台")])
+def test_a_member_whom_the_admin_turns_away_is_told_so(
+    client: Client, tom: User, language: str, says: str
+) -> None:
+    client.force_login(tom, backend="django.contrib.auth.backends.ModelBackend")
+    answer = client.get("/admin/", headers={"Accept-Language": language}, follow=True)
+    words = answer.content.decode()
+    assert says in words
+    assert 'href="/"' in words
+
+
+def test_an_address_that_leads_nowhere_shows_the_way_back(client: Client, tom: User) -> None:
+    answer = client.get("/nowhere/")
+    assert answer.status_code == 404
+    assert 'href="/login/"' in answer.content.decode()
+    client.force_login(tom, backend="django.contrib.auth.backends.ModelBackend")
+    assert "Your projects" in client.get("/nowhere/").content.decode()
