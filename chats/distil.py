@@ -10,7 +10,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, OperationalError
 from django.utils import timezone
 
 from chats import instructions, schedule
@@ -85,17 +85,23 @@ def take_up_again(extraction: Extraction) -> None:
 def _round(claim: Claim, topic: Topic, turns: Sequence[Chat]) -> bool:
     backend = extracting.backend(settings.EXTRACTION_BACKEND)
     transcript = build_transcript(topic, turns)
-    extraction = Extraction.objects.create(
-        project=topic.project,
-        topic=topic,
-        trigger=claim.trigger,
-        backend=backend.name,
-        model=backend.model,
-        prompt_version=backend.prompt_version,
-        lease_token=claim.token,
-        chats_read=[turn.pk for turn in turns],
-        attempts=1 + max(turn.distil_attempts for turn in turns),
-    )
+    try:
+        extraction = Extraction.objects.create(
+            project=topic.project,
+            topic=topic,
+            trigger=claim.trigger,
+            backend=backend.name,
+            model=backend.model,
+            prompt_version=backend.prompt_version,
+            lease_token=claim.token,
+            chats_read=[turn.pk for turn in turns],
+            attempts=1 + max(turn.distil_attempts for turn in turns),
+        )
+    except IntegrityError:
+        if Topic.objects.filter(pk=topic.pk).exists():
+            raise
+        # Deleted since the claim, and its lease with it.
+        raise LeaseLost from None
     try:
         return _read(claim, topic.project, extraction, transcript, turns, backend)
     except LeaseLost:

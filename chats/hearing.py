@@ -230,12 +230,9 @@ def _signals(chat: Chat, text: str, reading: Reading, told: dict[str, list[Any]]
     """In this order a message can take a rule back, give another, and confirm what it just gave."""
     if "dismiss" in reading.signals:
         instructions.dismiss_latest(topic=chat.topic, by=by)
-    for finding in instructions.take(topic=chat.topic, chat=chat, reading=reading):
+    for refused in instructions.take(topic=chat.topic, chat=chat, reading=reading):
         told["refused"].append(
-            {
-                "text": guard.mask(text[finding.start : finding.end])[:200],
-                "code": store.GuardRefused.CODES[finding.kind],
-            }
+            {"text": guard.mask(text[refused.start : refused.end])[:200], "code": refused.code}
         )
     if "confirm" in reading.signals and chat.project.memory_enabled:
         remembered = instructions.promote_latest(topic=chat.topic, by=by)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
 
@@ -29,19 +28,32 @@ MAX_TOKENS = 600
 State = Instruction.State
 
 
-def take(*, topic: Topic, chat: Chat, reading: Reading) -> list[guard.Finding]:
+class Refused(NamedTuple):
+    """A rule that was not taken, by its span in the message, and the code that says why."""
+
+    start: int
+    end: int
+    code: str
+
+
+def take(*, topic: Topic, chat: Chat, reading: Reading) -> list[Refused]:
     """Put the directives and corrections of a message in force in its topic; the topic is locked already.
 
-    The same subject replaces its older wording; over MAX_INSTRUCTIONS or MAX_TOKENS the oldest give way.
-    Returns what the guard refused, with spans in the message.
+    The same subject replaces its older wording; over MAX_INSTRUCTIONS or MAX_TOKENS the oldest give way. Returns
+    what was refused: by the guard, or because it alone has more than MAX_TOKENS.
     """
     if not reading.utterances:
         return []
     kept = list(Instruction.objects.filter(topic=topic).in_force())
-    refused: list[guard.Finding] = []
+    refused: list[Refused] = []
     for utterance in reading.utterances:
         if finding := guard.worst(guard.inspect(utterance.text)):
-            refused.append(replace(finding, start=utterance.start, end=utterance.end))
+            code = store.GuardRefused.CODES[finding.kind]
+            refused.append(Refused(utterance.start, utterance.end, code))
+            continue
+        tokens = count(utterance.text)
+        if tokens > MAX_TOKENS:
+            refused.append(Refused(utterance.start, utterance.end, "too_long"))
             continue
         _end((old for old in kept if _same_subject(old.content, utterance.text)), as_=State.DISMISSED)
         kept = [old for old in kept if old.state != State.DISMISSED]
@@ -51,10 +63,10 @@ def take(*, topic: Topic, chat: Chat, reading: Reading) -> list[guard.Finding]:
                 chat=chat,
                 kind=utterance.kind,
                 content=utterance.text,
-                tokens=count(utterance.text),
+                tokens=tokens,
             )
         )
-    while len(kept) > MAX_INSTRUCTIONS or (len(kept) > 1 and sum(i.tokens for i in kept) > MAX_TOKENS):
+    while len(kept) > MAX_INSTRUCTIONS or sum(one.tokens for one in kept) > MAX_TOKENS:
         _end([kept.pop(0)], as_=State.ENDED)
     return refused
 
@@ -77,7 +89,7 @@ def dismiss(*, instruction: Instruction, by: Actor, reason: str = "") -> Instruc
 
 @atomic_retry
 def dismiss_latest(*, topic: Topic, by: Actor) -> Instruction | None:
-    """"取消刚才的规则": the newest rule of the topic goes."""
+    """取消刚才的规则: the newest rule of the topic goes."""
     latest = Instruction.objects.filter(topic=topic).in_force().last()
     if latest is None:
         return None
@@ -123,7 +135,7 @@ def promote(*, instruction: Instruction, by: Actor) -> store.Remembered:
 
 
 def promote_latest(*, topic: Topic, by: Actor) -> store.Remembered | None:
-    """"就是这个规则": the newest rule that is no memory yet becomes one."""
+    """ "就是这个规则": the newest rule that is no memory yet becomes one."""
     latest = Instruction.objects.filter(topic=topic, state=State.ACTIVE).last()
     if latest is None:
         return None

@@ -10,7 +10,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from chats.querysets import ChatQuerySet, InstructionQuerySet, TopicQuerySet
+from chats.querysets import ABANDONED, ChatQuerySet, InstructionQuerySet, TopicQuerySet
 from memories.models import Extraction, Memory
 from projects.fields import ExactCharField
 from projects.models import Project
@@ -159,6 +159,11 @@ class Chat(models.Model):
     def __str__(self) -> str:
         return f"turn {self.seq} of {self.topic_id}"
 
+    @property
+    def was_given_up(self) -> bool:
+        """Nobody touched it for too long; its real ending may still come."""
+        return self.status == self.ChatStatus.CANCELLED and self.error == ABANDONED
+
 
 class Instruction(models.Model):
     """A rule that holds in one topic at once, before it is (or is not) a memory."""
@@ -180,8 +185,9 @@ class Instruction(models.Model):
     kind = models.CharField(_("kind"), max_length=10, choices=Kind.choices)
     content = models.TextField(_("content"))
     tokens = models.PositiveIntegerField(editable=False)
+    # Goes with its memory: a working copy must not outlive what a person deleted or purged.
     memory = models.ForeignKey(
-        Memory, models.SET_NULL, null=True, blank=True, related_name="instructions", verbose_name=_("memory")
+        Memory, models.CASCADE, null=True, blank=True, related_name="instructions", verbose_name=_("memory")
     )
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.ACTIVE)
     created_at = models.DateTimeField(_("created"), default=timezone.now)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 EXCERPT = 300
 
+# The error of a turn or step that nobody touched for too long; a late ending may replace it once.
+ABANDONED = "abandoned"
+
 
 class TopicQuerySet(models.QuerySet):  # type: ignore[type-arg]
     def of(self, project: Project) -> Self:
@@ -66,9 +69,9 @@ class ChatQuerySet(models.QuerySet):  # type: ignore[type-arg]
     def abandoned(self, before: datetime) -> Self:
         return self.filter(status="running", touched_at__lt=before)
 
-    def endable(self, abandoned: str) -> Self:
+    def endable(self) -> Self:
         """Turns that may still be given an ending: running ones, and those that were only given up."""
-        return self.filter(Q(status="running") | Q(status="cancelled", error=abandoned))
+        return self.filter(Q(status="running") | Q(status="cancelled", error=ABANDONED))
 
     def matching(
         self,

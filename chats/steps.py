@@ -65,6 +65,7 @@ def put_step(
         "reply": reply,
         "reply_tokens": count(reply),
         "finished_at": None if status == ChatStatus.RUNNING else now,
+        "error": "",
     }
     step = Chat.objects.filter(topic_id=chat.topic_id, ref=ref).first() if ref else None
     if step is not None:
@@ -72,7 +73,7 @@ def put_step(
             raise RefReused(step)
         if step.status == status and step.reply == reply:
             return AddedStep(step=step, repeated=True)
-        if step.status != ChatStatus.RUNNING:
+        if step.status != ChatStatus.RUNNING and not step.was_given_up:
             raise TurnAlreadyFinished(step)
         for name, value in ending.items():
             setattr(step, name, value)

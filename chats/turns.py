@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
 
-from chats import context, hearing, schedule
+from chats import context, hearing, querysets, schedule
 from chats.context import Context, Wanted
 from chats.errors import NotATurn, RefReused, TurnAlreadyFinished
 from chats.hearing import Heard
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 ChatStatus = Chat.ChatStatus
 NOTHING_READ = explicit.read("")
-ABANDONED = "abandoned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +192,7 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
     reply = stored_text(project, request.reply)
     updated = (
         Chat.objects.filter(pk=chat.pk)
-        .endable(ABANDONED)
+        .endable()
         .update(
             status=request.status,
             reply=reply,
@@ -229,7 +228,7 @@ def give_up_abandoned(*, now: datetime) -> int:
     """Cancel running turns that nobody touched for TURN_ABANDONED_AFTER_S. A late finish may replace that."""
     before = now - timedelta(seconds=settings.TURN_ABANDONED_AFTER_S)
     return Chat.objects.abandoned(before).update(
-        status=ChatStatus.CANCELLED, error=ABANDONED, finished_at=now
+        status=ChatStatus.CANCELLED, error=querysets.ABANDONED, finished_at=now
     )
 
 
@@ -392,7 +391,9 @@ def _author(project: Project, chat: Chat) -> User | None:
 
 
 def _trigger(chat: Chat) -> str:
-    return schedule.Trigger.MILESTONE if chat.milestone else schedule.Trigger.TURN
+    if chat.milestone:
+        return schedule.Trigger.MILESTONE
+    return schedule.Trigger.DIRECTIVE if chat.instructions.exists() else schedule.Trigger.TURN
 
 
 def _offset(moment: datetime) -> int:

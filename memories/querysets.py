@@ -29,8 +29,12 @@ class MemoryQuerySet(models.QuerySet):  # type: ignore[type-arg]
         """Active, disabled or proposed: what a new content must not double."""
         return self.filter(status__in=("active", "disabled", "proposed"))
 
+    def holding_keys(self) -> Self:
+        """Active or disabled: no other memory may take their key."""
+        return self.filter(status__in=("active", "disabled"))
+
     def holding_key(self, key: str) -> Self:
-        return self.filter(key=key, status__in=("active", "disabled"))
+        return self.holding_keys().filter(key=key)
 
     def recallable(self, *, now: datetime | None = None) -> Self:
         """What a turn may be given at `now`."""

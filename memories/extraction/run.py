@@ -53,10 +53,13 @@ def propose(transcript: Transcript, *, backend: Backend) -> Extracted:
 
 
 def known_memories(project: Project, words: str, *, limit: int) -> tuple[KnownMemory, ...]:
-    """The memories in force that share most words with `words`: what a backend is shown as already known."""
+    """The live memories that share most words with `words`: what a backend is shown as already known.
+
+    Those that a person switched off are among them: their keys are taken, and their words not wanted back.
+    """
     wanted = set(terms(words))
     scored = []
-    for memory in Memory.objects.of(project).recallable():
+    for memory in Memory.objects.of(project).holding_keys().filter(withheld=False):
         own = set(terms(f"{memory.key} {memory.content}"))
         if shared := len(own & wanted):
             scored.append((shared / (len(own) + 4), memory.pk, memory))

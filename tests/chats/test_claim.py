@@ -10,7 +10,7 @@ import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.conf import settings
@@ -409,6 +409,23 @@ def test_a_topic_deleted_during_a_run_ends_it_quietly(project: Project, held: He
         assert running.result(timeout=30) is False
     assert Memory.objects.count() == 0
     assert statuses() == ["cancelled"]
+
+
+def test_a_topic_deleted_before_its_run_is_written_down_ends_it_quietly(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = turn(project, RULE)
+    make_all_due()
+    build = distil.build_transcript
+
+    def build_while_it_goes(*args: Any) -> Transcript:
+        transcript = build(*args)
+        Topic.objects.get().delete()
+        return transcript
+
+    monkeypatch.setattr(distil, "build_transcript", build_while_it_goes)
+    assert distil.run(chat.topic_id) is False
+    assert (Extraction.objects.count(), Memory.objects.count()) == (0, 0)
 
 
 def test_a_project_deleted_during_a_run_ends_it_quietly(project: Project, held: Held) -> None:

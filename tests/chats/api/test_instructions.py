@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from chats.models import Instruction, Topic
+from memories import store
 from memories.models import Memory
+from projects.actors import Actor
 from projects.models import AuditEvent
 from tests.factories import make_memory
 
@@ -116,3 +118,23 @@ def test_nothing_is_promoted_while_memory_is_off(agent: Agent, project: Project,
 def test_rules_end_with_their_topic(agent: Agent, rule: Instruction) -> None:
     agent.client.delete(f"/api/v1/topics/{rule.topic_id}/")
     assert (Topic.objects.count(), Instruction.objects.count()) == (0, 0)
+
+
+def test_a_rule_goes_with_the_memory_it_became(agent: Agent, project: Project, rule: Instruction) -> None:
+    agent.post(f"instructions/{rule.pk}/promote/")
+    promoted = Memory.objects.get()
+    by = Actor.for_user(project.owner, transport="web")
+    store.purge(project=project, memory_id=promoted.pk, by=by)
+    assert not Instruction.objects.filter(pk=rule.pk).exists()
+    assert agent.open("Go on with the list.")["context"]["instructions"] == []
+
+
+def test_a_rule_that_is_too_long_is_refused(agent: Agent) -> None:
+    opened = agent.open("以后按钮一律用" + "𠮷" * 280)
+    assert [refused["code"] for refused in opened["refused"]] == ["too_long"]
+    assert Instruction.objects.count() == 0
+
+
+def test_a_directive_is_what_triggers_the_run(agent: Agent) -> None:
+    agent.turn("From now on use pnpm.")
+    assert Topic.objects.get().distil_trigger == "directive"

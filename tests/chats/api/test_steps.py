@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from django.utils import timezone
 
 from chats.models import Chat, Instruction
+from chats.turns import give_up_abandoned
 from memories.models import Memory, Recall
 from tests.factories import make_memory
 
@@ -90,3 +93,14 @@ def test_a_step_is_no_turn(agent: Agent) -> None:
     for verb in ("context", "steps", "finish"):
         assert agent.post(f"turns/{step}/{verb}/", {"status": "succeeded"}).status_code == 404
     assert agent.open("Next one.")["turn"]["seq"] == 2
+
+
+def test_a_step_that_was_given_up_can_still_be_ended(agent: Agent) -> None:
+    turn = agent.open("Build it.")["turn"]["id"]
+    step = {"agent": "editor", "ref": "s-1", "message": "Edit it.", "status": "running"}
+    agent.post(f"turns/{turn}/steps/", step)
+    give_up_abandoned(now=timezone.now() + timedelta(hours=3))
+    assert Chat.objects.get(ref="s-1").status == "cancelled"
+    ended = agent.post(f"turns/{turn}/steps/", step | {"status": "succeeded", "reply": "Edited."})
+    assert ended.status_code == 200
+    assert Chat.objects.values_list("status", "error").get(ref="s-1") == ("succeeded", "")
