@@ -25,6 +25,7 @@ from typing import Any
 
 import httpx
 
+NEEDED = ("CAIRN_URL", "CAIRN_KEY", "CAIRN_PROJECT", "LLM_BASE_URL", "LLM_MODEL")
 CONNECT_S, TOTAL_S = 0.3, 2.0
 STATIC_INSTRUCTIONS = "You are a careful software engineer. Answer in the language of the user."
 
@@ -207,7 +208,13 @@ def main() -> int:
     parser.add_argument("--author", default=os.environ.get("USER", "me"))
     parser.add_argument("--outbox", type=Path, default=Path("cairn-outbox.jsonl"))
     arguments = parser.parse_args()
-    return run(arguments.topic, arguments.message, author=arguments.author, outbox=Outbox(arguments.outbox))
+    if missing := [name for name in NEEDED if not os.environ.get(name)]:
+        parser.error(f"set {', '.join(missing)} in the environment, as the head of this file shows")
+    try:
+        return run(arguments.topic, arguments.message, author=arguments.author, outbox=Outbox(arguments.outbox))
+    except httpx.HTTPStatusError as error:
+        # The body says what is wrong: a problem of RFC 9457.
+        sys.exit(f"Cairn refused with status {error.response.status_code}: {error.response.text}")
 
 
 if __name__ == "__main__":

@@ -155,3 +155,30 @@ def test_a_wrong_key_is_a_mistake_to_be_seen(run: Runner, live_server: LiveServe
     assert wrong.returncode == 1
     assert "401" in wrong.stderr
     assert Chat.objects.count() == 0
+
+
+def test_a_key_that_cairn_does_not_know_is_said_in_one_sentence(
+    live_server: LiveServer, project: Project, llm: LlmServer, tmp_path: Path
+) -> None:
+    run = Runner(project, llm, tmp_path)
+    run.key = "cairn_wrong"
+    done = run(live_server.url, "做登录页")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Cairn refused with status 401: ")
+    assert "key_invalid" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_settings_that_are_missing_are_named() -> None:
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(("CAIRN_", "LLM_"))}
+    done = subprocess.run(
+        [sys.executable, "examples/agent.py", "hello"],
+        cwd=settings.BASE_DIR,
+        env={**bare, "CAIRN_URL": "http://127.0.0.1:1", "LLM_MODEL": "fake"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "set CAIRN_KEY, CAIRN_PROJECT, LLM_BASE_URL in the environment" in done.stderr
