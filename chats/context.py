@@ -277,8 +277,8 @@ def _as_given(result: RecallResult | None) -> GivenMemory:
         block=result.block,
         always=result.always,
         relevant=result.relevant,
-        sha256=_sha256(result.block),
-        refs=tuple(item.id for item in result.items),
+        sha256=result.sha256,
+        refs=result.refs,
         tokens=result.tokens,
     )
 

@@ -89,9 +89,8 @@ class Heard:
 def refusal_message(code: str) -> str:
     """Why something was not kept, in the language that is active."""
     messages = {
-        "secret_found": _("Not saved: it contains a password, key or token."),
-        "injection_found": _("Not saved: it reads like an order to a future model."),
-        "hidden_characters": _("Not saved: it contains invisible characters."),
+        **store.GuardRefused.messages(),
+        "rule_too_long": _("Not taken: a rule for this topic has at most 600 tokens."),
         "too_long": _("Not saved: a memory has at most 1,000 characters."),
         "invalid_text": _("Not saved: it holds characters that are no text."),
         "key_taken": _("Not saved: another memory has this key."),

@@ -53,7 +53,7 @@ def take(*, topic: Topic, chat: Chat, reading: Reading) -> list[Refused]:
             continue
         tokens = count(utterance.text)
         if tokens > MAX_TOKENS:
-            refused.append(Refused(utterance.start, utterance.end, "too_long"))
+            refused.append(Refused(utterance.start, utterance.end, "rule_too_long"))
             continue
         _end((old for old in kept if _same_subject(old.content, utterance.text)), as_=State.DISMISSED)
         kept = [old for old in kept if old.state != State.DISMISSED]

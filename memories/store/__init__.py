@@ -22,7 +22,8 @@ from memories.store.errors import (
 from memories.store.lifecycle import EDITABLE, confirm, disable, edit, enable, reject
 from memories.store.remember import Outcome, Remembered, forget, remember
 from memories.store.removal import delete, forget_sources, purge, restore
-from memories.store.selections import ACTIONS, INVERSE, MAX_SELECTED, Bulk, BulkResult, bulk
+from memories.store.results import BulkResult
+from memories.store.selections import ACTIONS, INVERSE, MAX_SELECTED, Bulk, bulk
 from memories.store.writing import add, add_evidence, lock, merge, propose, replace, supersede
 
 __all__ = [

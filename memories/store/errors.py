@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memories.models import Memory
-    from memories.store.selections import BulkResult
+    from memories.store.results import BulkResult
 
 
 class StoreError(Exception):
@@ -66,13 +66,18 @@ class GuardRefused(StoreError):
         )
         self.code = self.CODES[kind]  # type: ignore[misc]
 
+    @classmethod
+    def messages(cls) -> dict[str, str]:
+        """The sentence of each code, in the language that is active."""
+        return {
+            cls.CODES["secret"]: _("Not saved: it contains a password, key or token."),
+            cls.CODES["injection"]: _("Not saved: it reads like an order to a future model."),
+            cls.CODES["hidden"]: _("Not saved: it contains invisible characters."),
+        }
+
     @property
     def message(self) -> str:
-        return {
-            "secret": _("Not saved: it contains a password, key or token."),
-            "injection": _("Not saved: it reads like an order to a future model."),
-            "hidden": _("Not saved: it contains invisible characters."),
-        }[self.kind]
+        return self.messages()[self.code]
 
 
 class KeyTaken(StoreError):
@@ -148,7 +153,7 @@ class WrongStatus(StoreError):
 
     @property
     def message(self) -> str:
-        return _("This cannot be done: memory %(id)s is %(status)s.") % {
+        return _("This cannot be done now. Memory %(id)s: %(status)s.") % {
             "id": self.memory.pk,
             "status": self.memory.get_status_display(),
         }

@@ -13,6 +13,7 @@ from memories.models import Memory
 from memories.store.errors import SelectionChanged, StoreError, TooManySelected
 from memories.store.lifecycle import confirm, disable, enable, reject
 from memories.store.removal import delete, restore
+from memories.store.results import BulkResult
 from memories.store.writing import lock
 from projects.transactions import atomic_retry
 
@@ -34,16 +35,6 @@ ACTIONS: dict[str, Callable[..., Memory | None]] = {
 }
 # What takes an action back. A decision on proposals is no switch: it is taken back one by one.
 INVERSE = {"enable": "disable", "disable": "enable", "delete": "restore", "restore": "delete"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BulkResult:
-    """What became of one memory: `changed`, `unchanged` (it was so already) or `refused`, with its code."""
-
-    memory_id: int
-    outcome: str
-    code: str = ""
-    message: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

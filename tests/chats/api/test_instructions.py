@@ -131,7 +131,7 @@ def test_a_rule_goes_with_the_memory_it_became(agent: Agent, project: Project, r
 
 def test_a_rule_that_is_too_long_is_refused(agent: Agent) -> None:
     opened = agent.open("以后按钮一律用" + "𠮷" * 280)
-    assert [refused["code"] for refused in opened["refused"]] == ["too_long"]
+    assert [refused["code"] for refused in opened["refused"]] == ["rule_too_long"]
     assert Instruction.objects.count() == 0
 
 
