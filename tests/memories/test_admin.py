@@ -331,7 +331,7 @@ def test_many_are_disabled_through_the_store_and_what_refuses_is_named(
     answer = act(browser, "disable", one, two, waiting)
     assert answer.status_code == 302
     assert [str(message) for message in answer.wsgi_request._messages] == [
-        f"This cannot be done: memory {waiting.pk} is waits for review.",
+        store.WrongStatus(waiting).message,
         "2 memories changed. · Disabled: from the next turn it is given no more.",
     ]
     assert set(Memory.objects.filter(status=Status.DISABLED)) == {one, two}
