@@ -14,6 +14,7 @@ from django.db import models
 from django.db.models import Case, Q, Value, When
 from django.dispatch import receiver
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 from simple_history.models import HistoricalRecords
@@ -150,6 +151,8 @@ class Memory(models.Model):
     history = HistoricalRecords(  # type: ignore[no-untyped-call]
         bases=[MemoryVersionBase],
         excluded_fields=["key_live", "hash_live"],
+        verbose_name=_("version of a memory"),
+        verbose_name_plural=_("versions of memories"),
         history_change_reason_field=models.CharField(max_length=MAX_REASON, null=True),
     )
 
@@ -218,7 +221,7 @@ class Tombstone(models.Model):
         indexes = (models.Index(fields=["project", "content_mac"], name="memories_tombstone_of_content"),)
 
     def __str__(self) -> str:
-        return f"{self.reason} {self.memory_id}"
+        return f"#{self.memory_id}"
 
 
 class MemoryUsage(models.Model):
@@ -230,8 +233,12 @@ class MemoryUsage(models.Model):
     # The newest RecallItem that is in `count`; the highest of all is where the next roll-up goes on.
     through_item = models.BigIntegerField(default=0, db_index=True)
 
+    class Meta:
+        verbose_name = _("usage of a memory")
+        verbose_name_plural = _("usages of memories")
+
     def __str__(self) -> str:
-        return f"{self.memory_id}: {self.count}"
+        return f"#{self.memory_id}"
 
 
 class RecallBlock(models.Model):
@@ -245,8 +252,12 @@ class RecallBlock(models.Model):
     text = models.TextField()
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
+    class Meta:
+        verbose_name = _("block")
+        verbose_name_plural = _("blocks")
+
     def __str__(self) -> str:
-        return self.sha256
+        return self.sha256[:12]
 
 
 class Recall(models.Model):
@@ -278,7 +289,7 @@ class Recall(models.Model):
         indexes = (models.Index(fields=["project", "-id"], name="memories_recall_of_project"),)
 
     def __str__(self) -> str:
-        return f"recall {self.pk}"
+        return gettext("recall %(id)s") % {"id": self.pk}
 
 
 class RecallItem(models.Model):
@@ -294,6 +305,8 @@ class RecallItem(models.Model):
     tokens = models.PositiveIntegerField(_("tokens"))
 
     class Meta:
+        verbose_name = _("recalled memory")
+        verbose_name_plural = _("recalled memories")
         ordering = ("rank",)
 
     def __str__(self) -> str:
@@ -351,7 +364,7 @@ class Extraction(models.Model):
         indexes = (models.Index(fields=["project", "-id"], name="memories_extraction_of_project"),)
 
     def __str__(self) -> str:
-        return f"extraction {self.pk}"
+        return gettext("extraction %(id)s") % {"id": self.pk}
 
 
 class Candidate(models.Model):
@@ -377,4 +390,4 @@ class Candidate(models.Model):
         ordering = ("extraction_id", "position")
 
     def __str__(self) -> str:
-        return f"{self.outcome}: {self.reason}"
+        return self.content[:60] or f"#{self.pk}"

@@ -214,6 +214,8 @@ class IdempotencyRecord(models.Model):
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
+        verbose_name = _("repeated request")
+        verbose_name_plural = _("repeated requests")
         constraints = (
             models.UniqueConstraint(fields=["caller", "key"], name="projects_one_result_per_idempotency_key"),
         )

@@ -97,6 +97,10 @@ class Migration(migrations.Migration):
                 ('last_at', models.DateTimeField(null=True)),
                 ('through_item', models.BigIntegerField(db_index=True, default=0)),
             ],
+            options={
+                'verbose_name': 'usage of a memory',
+                'verbose_name_plural': 'usages of memories',
+            },
         ),
         migrations.AddField(
             model_name='memory',
@@ -177,8 +181,8 @@ class Migration(migrations.Migration):
                 ('replaces', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to='memories.memory')),
             ],
             options={
-                'verbose_name': 'historical memory',
-                'verbose_name_plural': 'historical memories',
+                'verbose_name': 'version of a memory',
+                'verbose_name_plural': 'versions of memories',
                 'ordering': ('-history_date', '-history_id'),
                 'get_latest_by': ('history_date', 'history_id'),
             },
@@ -216,6 +220,10 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='projects.project')),
             ],
+            options={
+                'verbose_name': 'block',
+                'verbose_name_plural': 'blocks',
+            },
         ),
         migrations.CreateModel(
             name='Recall',
@@ -257,6 +265,8 @@ class Migration(migrations.Migration):
                 ('recall', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='items', to='memories.recall')),
             ],
             options={
+                'verbose_name': 'recalled memory',
+                'verbose_name_plural': 'recalled memories',
                 'ordering': ('rank',),
             },
         ),

@@ -59,6 +59,8 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
             ],
             options={
+                'verbose_name': 'repeated request',
+                'verbose_name_plural': 'repeated requests',
                 'constraints': [models.UniqueConstraint(fields=('caller', 'key'), name='projects_one_result_per_idempotency_key')],
             },
         ),
