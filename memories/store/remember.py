@@ -12,7 +12,7 @@ from memories.models import Authority, Memory, Source, Status
 from memories.store.drafts import Draft
 from memories.store.errors import GuardRefused, InvalidMemory
 from memories.store.lifecycle import confirm, disable, enable
-from memories.store.writing import create, lock, related, replace, save, trust
+from memories.store.writing import create, lock, related, replace, save, supersede, trust
 from memories.text import terms
 from projects.models import ExplicitPolicy
 from projects.transactions import atomic_retry
@@ -83,7 +83,15 @@ def remember(
     neighbours = list(related(project, draft.content))
     known = _same_or_near(neighbours)
     if known is not None:
-        return _again(project, known, by=by, may_decide=may_decide and not held)
+        may_decide = may_decide and not held
+        rival = _other_value_in_force(known, neighbours)
+        if rival is None or known.replaces_id == rival.pk:
+            return _again(project, known, by=by, may_decide=may_decide)
+        if not may_decide or _undoes_a_member(known, by) or _undoes_a_member(rival, by):
+            return Remembered(outcome=Outcome.NEEDS_CONFIRMATION, memory=known, other=rival)
+        # What was given up before is said anew, against what took its place: the newer word replaces that.
+        supersede(known, by=by)
+        neighbours = [(memory, relation) for memory, relation in neighbours if memory.pk != known.pk]
     target, contradicted = _subject(
         project, draft, neighbours, key_given=key_given, announces_change=announces_change
     )
@@ -162,6 +170,20 @@ def _again(project: Project, known: Memory, *, by: Actor, may_decide: bool) -> R
         trust(known, by=by)
         save(known, action="confirm", by=by)
     return Remembered(outcome=Outcome.ALREADY_KNOWN, memory=known)
+
+
+def _other_value_in_force(known: Memory, neighbours: list[tuple[Memory, Relation]]) -> Memory | None:
+    """What is in force in the place of a memory that is not: the same with another value."""
+    if known.status == Status.ACTIVE:
+        return None
+    return next(
+        (
+            memory
+            for memory, _relation in neighbours
+            if memory.status == Status.ACTIVE and one_value_changed(memory.content, known.content)
+        ),
+        None,
+    )
 
 
 def _same_or_near(neighbours: list[tuple[Memory, Relation]]) -> Memory | None:

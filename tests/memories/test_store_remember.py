@@ -287,3 +287,32 @@ def test_what_waits_is_not_forgotten(project: Project) -> None:
     proposal(project, "主色用蓝色")
     assert forget(project, "主色") == (None, [])
     assert Memory.objects.get().source == Source.EXTRACTED
+
+
+@pytest.mark.parametrize("given_up", ["disabled", "proposed"])
+def test_what_was_given_up_and_is_said_again_replaces_what_took_its_place(
+    given_up: str, words: dict[str, str], project: Project
+) -> None:
+    if given_up == "disabled":
+        old = make_memory(project, words["said"], type="constraint")
+        store.disable(project=project, memory_id=old.pk, by=person(project))
+    else:
+        old = proposal(project, words["said"])
+    newer = make_memory(project, words["changed"], type="constraint")
+    result = remember(project, words["said"])
+    assert (result.outcome, result.other) == (Outcome.REPLACED, newer)
+    assert [memory.content for memory in Memory.objects.active()] == [words["said"]]
+    assert (fresh(old).status, fresh(newer).status) == ("superseded", "superseded")
+    undone = store.restore(project=project, memory_id=newer.pk, by=person(project))
+    assert list(Memory.objects.active()) == [undone]
+
+
+def test_a_stranger_who_says_again_what_was_given_up_undoes_no_member(
+    words: dict[str, str], project: Project
+) -> None:
+    old = make_memory(project, words["said"], type="constraint")
+    store.disable(project=project, memory_id=old.pk, by=person(project))
+    newer = make_memory(project, words["changed"], type="constraint")
+    result = remember(project, words["said"], stranger=True)
+    assert (result.outcome, result.memory, result.other) == (Outcome.NEEDS_CONFIRMATION, old, newer)
+    assert list(Memory.objects.active()) == [newer]
