@@ -109,6 +109,7 @@ def test_a_host_that_is_not_ours_is_a_problem_under_the_api_only(client: Client)
     assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/html; charset=utf-8")
 
 
+@pytest.mark.urls("config.urls")  # the page of a wrong address is the site's
 def test_outside_the_api_pages_stay_pages(client: Client) -> None:
     answer = client.get("/nowhere/")
     assert (answer.status_code, answer.headers["Content-Type"]) == (404, "text/html; charset=utf-8")

@@ -55,5 +55,6 @@ def test_an_address_that_leads_nowhere_stays_404(client: Client) -> None:
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
 
 
+@pytest.mark.urls("config.urls")  # the page of a wrong address is the site's
 def test_outside_the_api_nothing_changes(client: Client) -> None:
     assert client.post("/nowhere", {}).status_code == 404
