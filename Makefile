@@ -42,8 +42,8 @@ shell: setup ## open a Python shell with the models imported
 
 check: lint types contracts migrations-check openapi ## all checks that run no test
 
-lint: setup ## ruff
-	@$(bin)/ruff check
+lint: setup ## ruff: rules and format
+	@$(bin)/ruff check && $(bin)/ruff format --check --quiet
 
 types: setup ## mypy
 	@$(bin)/mypy

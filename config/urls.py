@@ -19,7 +19,9 @@ api = [
 urlpatterns = [
     path("", home, name="home"),
     path(
-        "login/", LoginView.as_view(template_name="login.html", redirect_authenticated_user=True), name="login"
+        "login/",
+        LoginView.as_view(template_name="login.html", redirect_authenticated_user=True),
+        name="login",
     ),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("admin/", admin.site.urls),

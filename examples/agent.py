@@ -211,7 +211,9 @@ def main() -> int:
     if missing := [name for name in NEEDED if not os.environ.get(name)]:
         parser.error(f"set {', '.join(missing)} in the environment, as the head of this file shows")
     try:
-        return run(arguments.topic, arguments.message, author=arguments.author, outbox=Outbox(arguments.outbox))
+        return run(
+            arguments.topic, arguments.message, author=arguments.author, outbox=Outbox(arguments.outbox)
+        )
     except httpx.HTTPStatusError as error:
         # The body says what is wrong: a problem of RFC 9457.
         sys.exit(f"Cairn refused with status {error.response.status_code}: {error.response.text}")

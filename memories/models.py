@@ -14,9 +14,8 @@ from django.db import models
 from django.db.models import Case, Q, Value, When
 from django.dispatch import receiver
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 from simple_history.models import HistoricalRecords
 from simple_history.signals import pre_create_historical_record
 
@@ -94,7 +93,9 @@ def _live_flag(statuses: tuple[Status, ...]) -> models.GeneratedField:
     constraint over the real columns and this flag says the same on every database. Read it from no instance.
     """
     return models.GeneratedField(
-        expression=Case(When(status__in=[str(status) for status in statuses], then=Value(1)), default=Value(None)),
+        expression=Case(
+            When(status__in=[str(status) for status in statuses], then=Value(1)), default=Value(None)
+        ),
         output_field=models.PositiveSmallIntegerField(null=True),
         db_persist=True,
     )
@@ -110,7 +111,9 @@ class Memory(models.Model):
     importance = models.PositiveSmallIntegerField(
         _("importance"), default=3, validators=[MinValueValidator(1), MaxValueValidator(5)]
     )
-    always = models.BooleanField(_("always"), default=False, help_text=_("In every turn, or only when relevant."))
+    always = models.BooleanField(
+        _("always"), default=False, help_text=_("In every turn, or only when relevant.")
+    )
     keywords = models.JSONField(_("keywords"), default=list, blank=True)
     files = models.JSONField(_("files"), default=list, blank=True, help_text=_("Globs."))
     area = models.CharField(_("area"), max_length=120, blank=True)
@@ -122,8 +125,12 @@ class Memory(models.Model):
     # Each {"quote", "role", "chat", "said_at"}; a merge adds one instead of a row.
     evidence = models.JSONField(_("evidence"), default=list, blank=True)
     said_at = models.DateTimeField(_("said at"), default=timezone.now)
-    source_topic = models.ForeignKey("chats.Topic", models.SET_NULL, null=True, blank=True, related_name="memories")
-    source_chat = models.ForeignKey("chats.Chat", models.SET_NULL, null=True, blank=True, related_name="memories")
+    source_topic = models.ForeignKey(
+        "chats.Topic", models.SET_NULL, null=True, blank=True, related_name="memories"
+    )
+    source_chat = models.ForeignKey(
+        "chats.Chat", models.SET_NULL, null=True, blank=True, related_name="memories"
+    )
     extraction = models.ForeignKey(
         "memories.Extraction", models.SET_NULL, null=True, blank=True, related_name="memories"
     )
@@ -136,7 +143,9 @@ class Memory(models.Model):
 
     replaces = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="replaced_by")
     replaces_version = models.PositiveIntegerField(null=True, blank=True)
-    contradicts = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="contradicted_by")
+    contradicts = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="contradicted_by"
+    )
 
     content_hash = models.CharField(max_length=64, editable=False)
     tokens = models.PositiveIntegerField(_("tokens"), editable=False)
@@ -341,7 +350,9 @@ class Extraction(models.Model):
     project = models.ForeignKey(Project, models.CASCADE, related_name="extractions")
     topic = models.ForeignKey("chats.Topic", models.SET_NULL, null=True, related_name="extractions")
     trigger = models.CharField(_("trigger"), max_length=16, choices=Trigger.choices)
-    status = models.CharField(_("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING)
+    status = models.CharField(
+        _("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING
+    )
     backend = models.CharField(_("backend"), max_length=20)
     model = models.CharField(_("model"), max_length=120, blank=True)
     prompt_version = models.CharField(_("prompt version"), max_length=20, blank=True)

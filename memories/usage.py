@@ -27,7 +27,9 @@ def roll_up(*, now: datetime, lag: timedelta = LAG) -> int:
             pk__gt=through, recall__created_at__lte=now - lag, memory_id__in=Memory.objects.values("pk")
         )
         .values("memory_id")
-        .annotate(turns=Count("recall__chat", distinct=True), last=Max("recall__created_at"), through=Max("pk"))
+        .annotate(
+            turns=Count("recall__chat", distinct=True), last=Max("recall__created_at"), through=Max("pk")
+        )
         .order_by("memory_id")
     )
     rows = list(new)

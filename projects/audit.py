@@ -30,7 +30,9 @@ def record(
     secrets, and content never comes here.
     """
     if not transaction.get_connection().in_atomic_block:
-        raise transaction.TransactionManagementError(f"The audit of {action!r} must share a transaction with it.")
+        raise transaction.TransactionManagementError(
+            f"The audit of {action!r} must share a transaction with it."
+        )
     return AuditEvent.objects.create(
         actor_kind=by.kind,
         actor_name=by.name[:200],

@@ -43,7 +43,13 @@ class Project(models.Model):
     memory_enabled = models.BooleanField(_("memory on"), default=True)
     memory_switched_at = models.DateTimeField(_("switched at"), null=True, blank=True, editable=False)
     memory_switched_by = models.ForeignKey(
-        User, models.SET_NULL, null=True, blank=True, editable=False, related_name="+", verbose_name=_("switched by")
+        User,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("switched by"),
     )
     review_policy = models.CharField(
         _("review"), max_length=10, choices=ReviewPolicy.choices, default=ReviewPolicy.IMPORTANT

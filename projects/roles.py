@@ -90,7 +90,9 @@ def members(project: Project) -> QuerySet[User]:
 
 def member_by_reference(project: Project, reference: str) -> User | None:
     """The member whose user name, or e-mail address if only one has it, is `reference`."""
-    candidates = list(members(project).filter(Q(username=reference) | Q(email__iexact=reference, email__gt=""))[:2])
+    candidates = list(
+        members(project).filter(Q(username=reference) | Q(email__iexact=reference, email__gt=""))[:2]
+    )
     return candidates[0] if len(candidates) == 1 else None
 
 

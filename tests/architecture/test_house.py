@@ -30,10 +30,7 @@ WRITES = {"create", "bulk_create", "update", "bulk_update", "delete", "get_or_cr
 
 def python_files() -> list[Path]:
     return [
-        path
-        for app in APPS
-        for path in sorted((ROOT / app).rglob("*.py"))
-        if "migrations" not in path.parts
+        path for app in APPS for path in sorted((ROOT / app).rglob("*.py")) if "migrations" not in path.parts
     ]
 
 
@@ -131,7 +128,9 @@ def test_every_api_view_asks_access_for_its_project() -> None:
     for route, pattern in api.items():
         if re.sub(r"[\^$?]", "", route) in UNSCOPED:
             continue
-        view = getattr(pattern.callback, "cls", None) or getattr(pattern.callback, "view_class", pattern.callback)
+        view = getattr(pattern.callback, "cls", None) or getattr(
+            pattern.callback, "view_class", pattern.callback
+        )
         module = __import__(view.__module__, fromlist=["x"])
         source = Path(module.__file__ or "").read_text()
         if "projects.http.access" not in source and "projects.http import access" not in source:

@@ -137,7 +137,9 @@ def test_many_projects_stand_on_several_pages(
     assert 'rel="prev" href="?page=1"' in second
 
 
-@pytest.mark.parametrize(("language", "says"), [("en", "may not use the admin"), ("zh-hans", "不能使用管理后台")])
+@pytest.mark.parametrize(
+    ("language", "says"), [("en", "may not use the admin"), ("zh-hans", "不能使用管理后台")]
+)
 def test_a_member_whom_the_admin_turns_away_is_told_so(
     client: Client, tom: User, language: str, says: str
 ) -> None:

@@ -35,6 +35,8 @@ def finished(project: Project, chat: Chat, *, status: str = "succeeded", reply: 
     ).chat
 
 
-def turn(project: Project, message: str, *, status: str = "succeeded", reply: str = "好的。", **fields: Any) -> Chat:
+def turn(
+    project: Project, message: str, *, status: str = "succeeded", reply: str = "好的。", **fields: Any
+) -> Chat:
     """A whole turn: opened and finished."""
     return finished(project, opened(project, message, **fields).chat, status=status, reply=reply)

@@ -92,7 +92,9 @@ def asked(llm: LlmServer) -> list[dict[str, Any]]:
     return llm.asked[-1]["messages"]
 
 
-def test_it_opens_assembles_streams_and_finishes(run: Runner, llm: LlmServer, live_server: LiveServer) -> None:
+def test_it_opens_assembles_streams_and_finishes(
+    run: Runner, llm: LlmServer, live_server: LiveServer
+) -> None:
     first = run(live_server.url, "记住：页面引用区块必须用区块ID。做登录页")
     assert (first.returncode, first.stdout) == (0, REPLY + "\n")
     tokens_given = Chat.objects.get(topic__ref="A").memory_tokens
