@@ -120,9 +120,7 @@ def build(*, project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Cha
     """
     if earlier is None:
         earlier = list(
-            Chat.objects.turns()
-            .filter(topic_id=chat.topic_id, seq__lt=chat.seq)
-            .order_by("-seq")[: settings.HISTORY_MAX_TURNS]
+            Chat.objects.history_of(chat.topic_id).filter(seq__lt=chat.seq)[: settings.HISTORY_MAX_TURNS]
         )
     window = wanted.window_tokens or project.window_tokens
     intent = classify(_words(chat), first_in_topic=not earlier, override=wanted.intent)

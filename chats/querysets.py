@@ -19,6 +19,20 @@ EXCERPT = 300
 # The error of a turn or step that nobody touched for too long; a late ending may replace it once.
 ABANDONED = "abandoned"
 
+HISTORY_COLUMNS = (
+    "id",
+    "seq",
+    "ref",
+    "topic_id",
+    "status",
+    "message",
+    "further",
+    "reply",
+    "message_tokens",
+    "reply_tokens",
+    "memory_refs",
+)
+
 
 class TopicQuerySet(models.QuerySet):  # type: ignore[type-arg]
     def of(self, project: Project) -> Self:
@@ -61,6 +75,10 @@ class ChatQuerySet(models.QuerySet):  # type: ignore[type-arg]
 
     def turns(self) -> Self:
         return self.filter(parent=None)
+
+    def history_of(self, topic_id: int) -> Self:
+        """The topic's turns, newest first, with what a context needs of them: on the hot path every column counts."""
+        return self.turns().filter(topic_id=topic_id).order_by("-seq").only(*HISTORY_COLUMNS)
 
     def undistilled(self) -> Self:
         """Succeeded turns that no run has read."""

@@ -105,12 +105,12 @@ def open_turn(*, project: Project, request: TurnRequest, by: Actor) -> OpenedTur
     try:
         stored = _store(project=project, request=request, said=said, by=by)
     except IntegrityError:
-        # The project went meanwhile (raises), or another request with the same ref or for the same new topic was
-        # quicker: read what it wrote.
+        # The project went meanwhile (raises), or the ref is taken: by an old turn of a long topic, or by another
+        # request, for the same new topic perhaps, that was quicker. Read what is there.
         project.refresh_from_db(fields=["memory_version"])
         if (step := _step_with_ref(project, request)) is not None:
             raise RefReused(step) from None
-        stored = _store(project=project, request=request, said=said, by=by)
+        stored = _store(project=project, request=request, said=said, by=by, look_everywhere=True)
     chat = stored.chat
     if stored.repeated and request.status != ChatStatus.RUNNING:
         # The opening arrived, but its answer did not: now the caller reports the turn as a whole.
@@ -267,8 +267,14 @@ def _read(project: Project, request: TurnRequest) -> _Said:
 
 
 @atomic_retry
-def _store(*, project: Project, request: TurnRequest, said: _Said, by: Actor) -> _Stored:
-    """Everything of an opening that must be kept, in one transaction. Locks: project, then topic."""
+def _store(
+    *, project: Project, request: TurnRequest, said: _Said, by: Actor, look_everywhere: bool = False
+) -> _Stored:
+    """Everything of an opening that must be kept, in one transaction. Locks: project, then topic.
+
+    A repeated request is looked for among the newest turns, or with `look_everywhere` among all: the unique ref
+    decides, and looking first only spares the usual repetition an error.
+    """
     now = timezone.now()
     sent_at = _not_after(request.sent_at, now)
     if hearing.may_write_memories(said.reading):
@@ -285,7 +291,7 @@ def _store(*, project: Project, request: TurnRequest, said: _Said, by: Actor) ->
     )
     topic.project = project
     earlier = [] if created else list(_earlier(topic))
-    if (repeated := _find(topic, request.ref, earlier)) is not None:
+    if (repeated := _find(topic, request.ref, None if look_everywhere else earlier)) is not None:
         if repeated.message != said.message:
             raise RefReused(repeated)
         repeated.project, repeated.topic = project, topic
@@ -346,19 +352,12 @@ def _store(*, project: Project, request: TurnRequest, said: _Said, by: Actor) ->
 
 def _earlier(topic: Topic) -> Any:
     """The newest turns of the topic: they give the next number, the history and the turn to go on from."""
-    return (
-        Chat.objects.turns()
-        .filter(topic=topic)
-        .order_by("-seq")
-        .defer("attached", "tools", "usage", "error", "digest")[: settings.HISTORY_MAX_TURNS]
-    )
+    return Chat.objects.history_of(topic.pk)[: settings.HISTORY_MAX_TURNS]
 
 
-def _find(topic: Topic, ref: str, earlier: list[Chat]) -> Chat | None:
-    for turn in earlier:
-        if turn.ref == ref:
-            return turn
-    if len(earlier) < settings.HISTORY_MAX_TURNS:
+def _find(topic: Topic, ref: str, among: list[Chat] | None) -> Chat | None:
+    """The topic's turn of that ref, whole, if it is `among` these turns (None: all of the topic's)."""
+    if among is not None and all(turn.ref != ref for turn in among):
         return None
     return Chat.objects.turns().filter(topic=topic, ref=ref).first()
 

@@ -13,9 +13,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from chats.models import Chat
 from tests.factories import make_memory
 
 if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
     from projects.models import Project
     from tests.chats.api.agent import Agent
 
@@ -60,3 +63,19 @@ def test_opening_a_turn_takes_ten_queries(agent: Agent, project: Project) -> Non
         "INSERT memories_recall",
         "INSERT memories_recallitem",
     ]
+
+
+def test_a_long_topic_costs_no_more_and_its_oldest_turn_is_known_again(
+    agent: Agent, project: Project, settings: SettingsWrapper
+) -> None:
+    settings.HISTORY_MAX_TURNS = 3
+    make_memory(project, "Amounts are stored in cents.", always=True)
+    first = agent.open("Begin.", ref="req-first")["turn"]["id"]
+    for number in range(4):
+        agent.turn(f"Step {number}.")
+    with CaptureQueriesContext(connection) as queries:
+        agent.open("Show the amounts.")
+    assert len(statements(queries)) == 10
+    again = agent.send("Begin.", ref="req-first")
+    assert (again.status_code, again.json()["turn"]["id"]) == (200, first)
+    assert Chat.objects.count() == 6
