@@ -8,6 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
+from memories.extraction.backends import BACKENDS
+
 
 @register()
 def time_limits_obey_one_inequality(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
@@ -31,3 +33,13 @@ def time_limits_obey_one_inequality(app_configs: Any, **kwargs: Any) -> list[Che
         for (small, low), (large, high) in pairwise(chain)
         if low >= high
     ]
+
+
+@register()
+def the_extraction_backend_is_known(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Found out at start, not by the first run that fails."""
+    if settings.EXTRACTION_BACKEND in BACKENDS:
+        return []
+    known = ", ".join(sorted(BACKENDS))
+    message = f"There is no extraction backend “{settings.EXTRACTION_BACKEND}”."
+    return [Error(message, hint=f"Set EXTRACTION_BACKEND to one of: {known}.", id="chats.E002")]
