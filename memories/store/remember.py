@@ -55,7 +55,9 @@ def remember(
     announces_change: bool = False,
     only_propose: bool = False,
 ) -> Remembered:
-    """Keep what a person said in so many words, or say why not. Never raises for what was said.
+    """Keep what a person said in so many words, or say why not: what was said is refused, never raised.
+
+    Raises TargetChanged or KeyTaken where an older proposal that says the same can no longer be confirmed.
 
     `by` is the author; `by.user` is set when the author is a known member. `key_given` says that the author
     wrote the key; `announces_change` that the words say that something changed (X 改为 Y, instead of).
