@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
@@ -124,17 +125,39 @@ def test_history_and_rules_of_the_topic_stand_where_they_belong(
     assert "按钮文案一律用动词开头" in asked(llm)[3]["content"]
 
 
-@pytest.mark.parametrize("kind", ["refuses", "hangs"])
+def dribble(listener: socket.socket, stopped: threading.Event) -> None:
+    """Answer one caller a byte at a time, for ever: no single read is late, only the whole."""
+    listener.settimeout(30)
+    caller, _ = listener.accept()
+    with caller:
+        caller.sendall(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
+        )
+        while not stopped.wait(0.2):
+            try:
+                caller.sendall(b" ")
+            except OSError:
+                return
+
+
+@pytest.mark.parametrize("kind", ["refuses", "hangs", "dribbles"])
 def test_without_cairn_it_goes_on_and_reports_the_turn_afterwards(
     run: Runner, llm: LlmServer, live_server: LiveServer, kind: str
 ) -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     dead = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    stopped = threading.Event()
+    dribbler = threading.Thread(target=dribble, args=(listener, stopped), daemon=True)
     if kind == "refuses":
         listener.close()
+    elif kind == "dribbles":
+        dribbler.start()
     try:
         alone = run(dead, "记住：金额单位是分。做订单页")
     finally:
+        stopped.set()
+        if dribbler.ident is not None:
+            dribbler.join()
         listener.close()
     assert (alone.returncode, alone.stdout) == (0, REPLY + "\n")
     assert "[no memory this time" in alone.stderr
