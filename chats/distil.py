@@ -169,7 +169,7 @@ def _store(
         tokens_out=extracted.usage.output,
         counts=dict(settled.counts),
     )
-    return schedule.release(claim, more=schedule.waiting_turns(claim.topic_id) > 0)
+    return schedule.release(claim, more=schedule.has_waiting_turns(claim.topic_id))
 
 
 def _stamp(turns: Sequence[Chat], *, extraction: Extraction | None, outcome: str) -> None:
@@ -194,7 +194,7 @@ def _end_quietly(claim: Claim, turns: Sequence[Chat]) -> bool:
     """Memory is off: what was said meanwhile is not read later either."""
     schedule.hold(claim)
     _stamp(turns, extraction=None, outcome=Chat.DistilOutcome.MEMORY_OFF)
-    return schedule.release(claim, more=schedule.waiting_turns(claim.topic_id) > 0)
+    return schedule.release(claim, more=schedule.has_waiting_turns(claim.topic_id))
 
 
 @atomic_retry
@@ -216,7 +216,7 @@ def _fail(claim: Claim, extraction: Extraction, turns: Sequence[Chat], error: Ex
         Chat.objects.filter(pk=turns[0].pk).update(distil_attempts=extraction.attempts)
         return schedule.release_failed(claim)
     _stamp(turns, extraction=extraction, outcome=Chat.DistilOutcome.FAILED)
-    return schedule.release(claim, more=schedule.waiting_turns(claim.topic_id) > 0)
+    return schedule.release(claim, more=schedule.has_waiting_turns(claim.topic_id))
 
 
 def _kind_of(error: Exception) -> str:

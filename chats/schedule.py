@@ -154,9 +154,9 @@ def due_topics(*, now: datetime, limit: int) -> Iterable[int]:
     return Topic.objects.claimable(now).order_by("distil_due_at").values_list("pk", flat=True)[:limit]
 
 
-def waiting_turns(topic_id: int) -> int:
-    """How many succeeded turns of the topic no run has read yet."""
-    return Chat.objects.undistilled().filter(topic_id=topic_id).count()
+def has_waiting_turns(topic_id: int) -> bool:
+    """Whether the topic has a succeeded turn that no run has read yet."""
+    return Chat.objects.undistilled().filter(topic_id=topic_id).exists()
 
 
 _DISTIL_FIELDS = [*FIELDS, "distil_lease_token", "distil_lease_until", "distil_retry_at", "distil_failures"]

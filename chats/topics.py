@@ -36,7 +36,7 @@ def complete_topic(*, project: Project, topic_id: int, by: Actor) -> Topic:
     topic.status = Topic.TopicStatus.COMPLETED
     topic.updated_at = now
     ended = instructions.end_all(topic=topic)
-    if project.memory_enabled and schedule.waiting_turns(topic.pk):
+    if project.memory_enabled and schedule.has_waiting_turns(topic.pk):
         schedule.make_due(topic, now=now, trigger=schedule.Trigger.TOPIC_COMPLETED, at_once=True)
     topic.save(update_fields=["status", "updated_at", *schedule.FIELDS, "distil_retry_at"])
     audit.record(
@@ -102,7 +102,7 @@ def retry(*, project: Project, extraction: Extraction, by: Actor) -> Topic:
     if topic is None or extraction.status != Extraction.RunStatus.FAILED or not project.memory_enabled:
         raise NothingToRetry
     distil.take_up_again(extraction)
-    if not schedule.waiting_turns(topic.pk):
+    if not schedule.has_waiting_turns(topic.pk):
         raise NothingToRetry
     schedule.make_due(topic, now=timezone.now(), trigger=schedule.Trigger.RETRY, at_once=True)
     topic.save(update_fields=[*schedule.FIELDS, "distil_retry_at"])

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
 from simple_history.signals import pre_create_historical_record
 
-from memories.querysets import MemoryQuerySet, RecallQuerySet
+from memories.querysets import HOLDING_KEYS, LIVE, MemoryQuerySet
 from projects.actors import Actor
 from projects.fields import ExactCharField
 from projects.models import Project
@@ -47,8 +47,8 @@ class Status(models.TextChoices):
     ARCHIVED = "archived", _("archived")
 
 
-LIVE_FOR_KEYS = (Status.ACTIVE, Status.DISABLED)
-LIVE_FOR_HASHES = (Status.ACTIVE, Status.DISABLED, Status.PROPOSED)
+LIVE_FOR_KEYS = tuple(map(Status, HOLDING_KEYS))
+LIVE_FOR_HASHES = tuple(map(Status, LIVE))
 
 
 class Source(models.TextChoices):
@@ -288,8 +288,6 @@ class Recall(models.Model):
     omitted = models.JSONField(_("best omitted"), default=list)
     error = models.CharField(_("error"), max_length=60, blank=True)
     created_at = models.DateTimeField(_("at"), default=timezone.now, db_index=True)
-
-    objects = RecallQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("recall")

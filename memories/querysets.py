@@ -9,10 +9,13 @@ from django.db.models import Q
 from django.utils import timezone
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import datetime
 
     from projects.models import Project
+
+# The two uniqueness rules of the database are made from the same values.
+HOLDING_KEYS = ("active", "disabled")
+LIVE = (*HOLDING_KEYS, "proposed")
 
 
 class MemoryQuerySet(models.QuerySet):  # type: ignore[type-arg]
@@ -27,11 +30,11 @@ class MemoryQuerySet(models.QuerySet):  # type: ignore[type-arg]
 
     def live(self) -> Self:
         """Active, disabled or proposed: what a new content must not double."""
-        return self.filter(status__in=("active", "disabled", "proposed"))
+        return self.filter(status__in=LIVE)
 
     def holding_keys(self) -> Self:
         """Active or disabled: no other memory may take their key."""
-        return self.filter(status__in=("active", "disabled"))
+        return self.filter(status__in=HOLDING_KEYS)
 
     def holding_key(self, key: str) -> Self:
         return self.holding_keys().filter(key=key)
@@ -54,8 +57,3 @@ class MemoryQuerySet(models.QuerySet):  # type: ignore[type-arg]
     def with_provenance(self) -> Self:
         """Whatever a memory's own page or answer shows of other rows, in one query."""
         return self.select_related("source_topic", "created_by", "updated_by", "confirmed_by", "usage")
-
-
-class RecallQuerySet(models.QuerySet):  # type: ignore[type-arg]
-    def of_chats(self, chats: Iterable[int]) -> Self:
-        return self.filter(chat_id__in=list(chats))

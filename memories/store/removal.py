@@ -143,7 +143,7 @@ def forget_sources(*, project: Project, chat_ids: Collection[int], by: Actor) ->
 def _push_out_rivals(project: Project, memory: Memory, *, by: Actor, reason: str) -> None:
     """Supersede what is in force at the other end of a replacement of `memory`."""
     rivals = Memory.objects.of(project).filter(Q(replaces=memory) | Q(pk=memory.replaces_id))
-    for rival in rivals.filter(status__in=(Status.ACTIVE, Status.DISABLED)).order_by("pk"):
+    for rival in rivals.holding_keys().order_by("pk"):
         rival.project = project
         supersede(rival, by=by, reason=reason)
 
