@@ -10,6 +10,7 @@ from memories.extraction.backends import (
     Proposal,
     ProviderDown,
     UnknownBackend,
+    Unreadable,
     Usage,
     backend,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "Transcript",
     "Turn",
     "UnknownBackend",
+    "Unreadable",
     "Usage",
     "backend",
     "known_memories",

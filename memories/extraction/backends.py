@@ -63,7 +63,29 @@ class Backend(Protocol):
 
 
 class ProviderDown(Exception):
-    """The provider did not answer, or not in time. It says nothing about what it was asked."""
+    """The provider did not answer, or not in time, or asked to wait. It says nothing about what it was asked.
+
+    `reason` is a short word of ours for the record (timeout, rate_limited, server_error …), never the provider's
+    text; `retry_after_s` is how long the provider itself asked to be left alone.
+    """
+
+    def __init__(self, reason: str = "", *, retry_after_s: float | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after_s = retry_after_s
+
+
+class Unreadable(Exception):
+    """The provider answered, but with nothing that could be read as proposals or as their absence.
+
+    `reason`: not_json, refused, cut_off, empty. `raw` is the answer as it came, `usage` what it cost.
+    """
+
+    def __init__(self, reason: str, *, raw: str = "", usage: Usage = Usage()) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.raw = raw
+        self.usage = usage
 
 
 class UnknownBackend(LookupError):
