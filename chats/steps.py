@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
 from chats.errors import NotATurn, RefReused, TurnAlreadyFinished
 from chats.models import Chat, Topic
-from memories import guard
+from memories import guard, store
 from memories.tokens import count
 from projects.transactions import atomic_retry
 
@@ -35,10 +35,12 @@ def add_step(
     """A step of another agent. It gets the turn's context, recalls nothing and is read for nothing.
 
     With a `ref` the same step is reported once; one that was running may be ended by the same `ref`. Raises
-    RefReused, TurnAlreadyFinished (another ending, or a step that begins in a turn that is over), NotATurn.
+    RefReused, TurnAlreadyFinished (another ending, or a step that begins in a turn that is over), NotATurn,
+    GuardRefused (an agent's name or a ref that must not be kept).
     """
     if chat.parent_id is not None:
         raise NotATurn
+    store.guard_texts(iter([("agent", agent), ("ref", ref or "")]))
     Topic.objects.select_for_update().get(pk=chat.topic_id)
     chat.refresh_from_db(fields=["status", "memory_refs", "memory_tokens"])
     added = put_step(project, chat, agent=agent, message=message, reply=reply, status=status, ref=ref)
@@ -103,3 +105,19 @@ def put_step(
 def stored_text(project: Project, text: str) -> str:
     """What is stored of what was said: all of it, with secrets masked where the project says so."""
     return guard.mask(text) if project.mask_chats and text else text
+
+
+def stored_values[T](project: Project, values: T) -> T:
+    """The same for strings inside lists and objects, the objects' names included."""
+    return _masked(values) if project.mask_chats else values
+
+
+def _masked(value: Any) -> Any:
+    match value:
+        case str():
+            return guard.mask(value)
+        case list():
+            return [_masked(one) for one in value]
+        case dict():
+            return {guard.mask(name): _masked(one) for name, one in value.items()}
+    return value

@@ -15,7 +15,7 @@ from chats.context import Context, Wanted
 from chats.errors import NotATurn, RefReused, TurnAlreadyFinished
 from chats.hearing import Heard
 from chats.models import Chat, Topic
-from chats.steps import put_step, stored_text
+from chats.steps import put_step, stored_text, stored_values
 from memories import explicit, guard, store
 from memories.tokens import count
 from projects.transactions import atomic_retry
@@ -55,6 +55,9 @@ class TurnRequest:
 
     def names(self) -> Iterator[tuple[str, str]]:
         """The short texts that are shown in lists and prompts, by their place in the request."""
+        yield "topic/ref", self.topic_ref
+        yield "ref", self.ref
+        yield "author/ref", self.author_ref
         yield "topic/title", self.topic_title
         yield "topic/area", self.topic_area
         yield "author/name", self.author_name
@@ -74,6 +77,12 @@ class FinishRequest:
     milestone: str = ""
     model: str = ""
     usage: dict[str, Any] = field(default_factory=dict)
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """The short texts that are shown in lists and prompts, by their place in the request."""
+        for place, step in enumerate(self.steps):
+            yield f"steps/{place}/agent", step.get("agent", "")
+            yield f"steps/{place}/ref", step.get("ref") or ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +107,7 @@ def open_turn(*, project: Project, request: TurnRequest, by: Actor) -> OpenedTur
     What the human said is committed before recall runs, so it is kept whatever happens afterwards; a repeated
     request recalls where the first one could not, and one that tells the ending ends the turn. Raises RefReused
     when the ref belongs to another message, TurnAlreadyFinished when the turn ended otherwise, GuardRefused for
-    a title, area or name that must not be kept.
+    a ref, title, area or name that must not be kept.
     """
     store.guard_texts(request.names())
     said = _read(project, request)
@@ -158,7 +167,7 @@ def hear_further(
     now = timezone.now()
     kept = stored_text(project, message)
     chat.further = [*chat.further, {"text": kept, "sent_at": _not_after(sent_at or now, now).isoformat()}]
-    chat.files = list(dict.fromkeys([*chat.files, *files]))
+    chat.files = list(dict.fromkeys([*chat.files, *stored_values(project, list(files))]))
     chat.message_tokens += count(kept)
     chat.touched_at = now
     if hearing.says_something(reading) and chat.author_user_id is None:
@@ -181,10 +190,12 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
     """End a running turn, once. The same ending again is `repeated`; another raises TurnAlreadyFinished.
 
     A turn that was given up as abandoned may be ended properly once. Only a succeeded turn is distilled; that
-    it is due is written in the same transaction, and a worker is told after the commit.
+    it is due is written in the same transaction, and a worker is told after the commit. Raises GuardRefused for
+    a step's ref or agent that must not be kept.
     """
     if chat.parent_id is not None:
         raise NotATurn
+    store.guard_texts(request.names())
     now = timezone.now()
     topic = Topic.objects.select_for_update().get(pk=chat.topic_id)
     topic.project = project
@@ -198,11 +209,11 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
             reply=reply,
             reply_tokens=count(reply),
             error=guard.mask(request.error),
-            files=list(dict.fromkeys([*chat.files, *request.files])),
-            tools=list(request.tools),
-            milestone=request.milestone,
-            model=request.model,
-            usage=request.usage,
+            files=list(dict.fromkeys([*chat.files, *stored_values(project, list(request.files))])),
+            tools=stored_values(project, list(request.tools)),
+            milestone=stored_text(project, request.milestone),
+            model=stored_text(project, request.model),
+            usage=stored_values(project, request.usage),
             finished_at=now,
             touched_at=now,
             author_user=_author(project, chat),
@@ -315,7 +326,7 @@ def _store(
         status=request.status,
         message=said.message,
         attached=said.attached,
-        files=list(dict.fromkeys(request.files)),
+        files=list(dict.fromkeys(stored_values(project, list(request.files)))),
         reply=said.reply,
         message_tokens=said.message_tokens,
         reply_tokens=said.reply_tokens,

@@ -210,7 +210,7 @@ class AuditEvent(models.Model):
 
 
 class IdempotencyRecord(models.Model):
-    """What a POST with an `Idempotency-Key` led to: status and ids, never a body."""
+    """What a POST with an `Idempotency-Key` led to: status and ids, never a body. `key` is a keyed digest."""
 
     caller = models.CharField(max_length=60)
     key = ExactCharField(max_length=200)

@@ -18,7 +18,7 @@ from django.db import IntegrityError, models, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from projects import audit, keys, roles
+from projects import audit, keys, masking, roles
 from projects.models import ApiKey, IdempotencyRecord, Project, Scope
 from projects.roles import Role
 from projects.transactions import atomic_retry
@@ -103,6 +103,7 @@ def create_project(*, name: str, owner: User, by: Actor, slug: str = "", **setti
         raise InactiveUser(owner.pk)
     if slug and not _SLUG.match(slug):
         raise InvalidSlug(slug)
+    masking.refuse_secrets({"name": name, "slug": slug, **settings})
     project = Project(name=name, slug=slug or _free_slug(name), owner=owner)
     _set(project, settings)
     try:
@@ -121,6 +122,7 @@ def update_project(*, project: Project, changes: Mapping[str, Any], by: Actor) -
     project = _lock(project)
     _require_settings(changes)
     changed = sorted(name for name, value in changes.items() if getattr(project, name) != value)
+    masking.refuse_secrets({name: changes[name] for name in changed})
     _set(project, changes)
     if not changed:
         return project
@@ -234,6 +236,7 @@ def issue_key(
     known = set(Scope.values) - (set() if project is None else {Scope.PROJECTS.value})
     if unknown := sorted(wanted - known):
         raise UnknownScope(", ".join(unknown))
+    masking.refuse_secrets({"name": name})
     prefix, plain = keys.new_key()
     key = ApiKey(
         project=project,

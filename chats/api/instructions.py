@@ -16,6 +16,7 @@ from chats.api.refusals import ServiceView
 from chats.errors import MemoryOff
 from chats.hearing import member, refusal_message
 from chats.models import Instruction
+from memories import store
 from memories.api.serializers import memory_brief
 from memories.models import Memory
 from projects.http import access, idempotency, paging
@@ -164,4 +165,5 @@ def _speaker(request: Request, project: Project, author: dict[str, Any] | None) 
     caller = access.actor_of(request)
     if caller.is_person or author is None:
         return caller
+    store.guard_texts(iter([("author/name", author["name"]), ("author/ref", author["ref"])]))
     return caller.speaking_for(name=author["name"] or author["ref"], user=member(project, author["ref"]))

@@ -73,7 +73,7 @@ _HOOKS: Final = re.compile(
 _PAIRED: Final = re.compile(
     r"(?<![A-Za-z0-9])(?:(?P<bot>\d{8,10}:[A-Za-z0-9_-]{35})|(?P<zhipu>[0-9a-f]{32}\.[A-Za-z0-9]{16})"
     r"|(?P<discord>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})"
-    r"|(?P<mailchimp>[0-9a-f]{32}-us\d{1,2}))(?![A-Za-z0-9_-])"
+    r"|(?P<mailchimp>[0-9a-f]{32}-us\d{1,2})|(?P<cairn>cairn_[0-9a-f]{12}_[0-9a-f]{48}))(?![A-Za-z0-9_-])"
 )
 _COMMAND: Final = re.compile(
     r"(?<![A-Za-z])(?:(?:mysql(?:dump|admin|import)?|mariadb(?:-dump)?)\b[^\n"
@@ -118,7 +118,7 @@ def find(text: str) -> Iterator[Found]:
         for match in _BARE_LOGIN.finditer(text):
             if values.is_passwordlike(match[1]):
                 yield "connection_string", *match.span(1), True
-    if ":" in text or "." in text or "-us" in text:
+    if ":" in text or "." in text or "-us" in text or "cairn_" in text:
         for match in _PAIRED.finditer(text):
             if len(set(match[0])) >= 10 and not values.is_placeholder(match[0]):
                 yield "provider_key", *match.span(), True

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
-from projects import roles, store
+from projects import masking, roles, store
 from projects.admin.pages import StoreForm, actor
 from projects.models import ApiKey, Project, Scope
 
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 
 class ProjectForm(StoreForm):
-    refusals = (store.InvalidSlug, store.SlugTaken, store.InactiveUser, store.ProjectGone)
+    refusals = (
+        store.InvalidSlug,
+        store.SlugTaken,
+        store.InactiveUser,
+        store.ProjectGone,
+        masking.SecretFound,
+    )
 
     class Meta:
         model = Project
@@ -49,6 +55,8 @@ class ProjectForm(StoreForm):
             self.add_error("slug", rule)
         elif isinstance(refusal, store.SlugTaken):
             self.add_error("slug", gettext("Another project has this slug."))
+        elif isinstance(refusal, masking.SecretFound):
+            self.add_error(refusal.field, gettext("Not saved: it contains a password, key or token."))
         elif isinstance(refusal, store.InactiveUser):
             self.add_error("owner", gettext("This person cannot log in."))
         else:
@@ -59,7 +67,7 @@ class ApiKeyForm(StoreForm):
     scopes = forms.MultipleChoiceField(
         label=_("Scopes"), choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget
     )
-    refusals = (store.PlatformKeyRefused, store.UnknownScope, store.ProjectGone)
+    refusals = (store.PlatformKeyRefused, store.UnknownScope, store.ProjectGone, masking.SecretFound)
     # The plain text of the key just made; nothing else keeps it.
     secret = ""
 
@@ -80,6 +88,8 @@ class ApiKeyForm(StoreForm):
     def place(self, refusal: Exception) -> None:
         if isinstance(refusal, store.UnknownScope):
             self.add_error("scopes", gettext("A key of one project cannot create projects."))
+        elif isinstance(refusal, masking.SecretFound):
+            self.add_error(refusal.field, gettext("Not saved: it contains a password, key or token."))
         elif isinstance(refusal, store.PlatformKeyRefused):
             self.add_error("project", gettext("A key for all projects is made by superadmins alone."))
         else:

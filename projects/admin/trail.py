@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.apps import apps
 from django.contrib import admin
@@ -14,9 +14,11 @@ from unfold.decorators import display
 from projects.admin.fragments import BETWEEN, NOTHING, counted, link, moment, page, quiet, stacked, tags
 from projects.admin.pages import CodeFilter, ReadableAdmin, visible
 from projects.admin.words import ACTIONS, ACTORS, COUNTS, TARGETS, TRANSPORTS, reason_said
+from projects.http.idempotency import stored_key
 from projects.models import AuditEvent, IdempotencyRecord, Project
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
     from django.http import HttpRequest
     from django.utils.safestring import SafeString
 
@@ -118,6 +120,15 @@ class IdempotencyRecordAdmin(ReadableAdmin):
     list_display = ("key", "when", "caller", "status_said")
     search_fields = ("key", "caller")
     fields = ("key", "caller", "when", "status_said", "result_said")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Also by the key as the caller sent it, of which only a digest is stored."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        if search_term:
+            found |= queryset.filter(key=stored_key(search_term))
+        return found, may_repeat
 
     @display(description=_("when"), ordering="created_at")
     def when(self, obj: IdempotencyRecord) -> SafeString | str:

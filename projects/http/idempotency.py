@@ -61,11 +61,16 @@ def once(request: Request, *, act: Callable[[], Outcome], render: Callable[[Outc
         return _response(atomic_retry(act)(), render)
     if not _ACCEPTABLE.match(key):
         raise invalid(detail=_("Idempotency-Key takes 1 to 200 visible ASCII characters."))
-    record, is_new = _claim(caller_of(request), key, _fingerprint(request))
+    record, is_new = _claim(caller_of(request), stored_key(key), _fingerprint(request))
     if not is_new:
         assert record.status is not None  # noqa: S101 (_claim raises otherwise)
         return _response(Outcome(record.status, record.result), render, replayed=True)
     return _response(_act(record, act), render)
+
+
+def stored_key(key: str) -> str:
+    """What is stored of a caller's key: it may be anything, a secret as well."""
+    return salted_hmac("projects.http.idempotency.key", key, algorithm="sha256").hexdigest()
 
 
 def forget_expired(*, now: datetime | None = None, limit: int = 1000) -> int:

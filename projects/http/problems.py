@@ -27,6 +27,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import as_serializer_error
 from rest_framework.settings import api_settings
 
+from projects import masking
 from projects.http import request_id
 
 if TYPE_CHECKING:
@@ -56,10 +57,17 @@ class FieldError:
     parameter: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"pointer": self.pointer, "code": self.code, "detail": str(self.detail)}
-        for name in ("start", "end", "parameter"):
+        # A member or a parameter that is not known may be called anything, a secret as well.
+        told: dict[str, Any] = {
+            "pointer": masking.mask(self.pointer),
+            "code": self.code,
+            "detail": str(self.detail),
+        }
+        for name in ("start", "end"):
             if (value := getattr(self, name)) is not None:
                 told[name] = value
+        if self.parameter is not None:
+            told["parameter"] = masking.mask(self.parameter)
         return told
 
 
@@ -145,6 +153,11 @@ def _translated(exc: Exception) -> Problem | None:
             return invalid(*_flat(exc.detail, ()))
         case DjangoValidationError():
             return invalid(*_flat(as_serializer_error(exc), ()))
+        case masking.SecretFound():
+            # A slug stands in the address, not in the body.
+            place = "" if exc.field == "slug" else pointer(exc.field)
+            sentence = _("Not saved: it contains a password, key or token.")
+            return Problem(422, exc.code, sentence, [FieldError(place, exc.code, sentence)])
         case RequestDataTooBig():
             return Problem(413, "too_large", _("The body is too large."))
         case exceptions.ParseError() | SuspiciousOperation():

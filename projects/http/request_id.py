@@ -8,6 +8,8 @@ import uuid
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from projects import masking
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,7 +27,8 @@ def current() -> str:
 
 def begin(request_id: str = "") -> str:
     """Take over `request_id` if it is harmless in a log line, else make one."""
-    accepted = request_id if _ACCEPTABLE.match(request_id) else uuid.uuid4().hex
+    is_harmless = _ACCEPTABLE.match(request_id) and not masking.holds_secret(request_id)
+    accepted = request_id if is_harmless else uuid.uuid4().hex
     _current.set(accepted)
     return accepted
 
