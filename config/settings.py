@@ -11,6 +11,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
+from limits import parse_many
 
 from config import admin
 
@@ -39,6 +40,14 @@ def _secret_key() -> str:
     return key
 
 
+def _is_rate(text: str) -> bool:
+    try:
+        rates = parse_many(text)
+    except ValueError:
+        return False
+    return len(rates) == 1 and rates[0].amount > 0 and rates[0].multiples > 0
+
+
 # --- Site --------------------------------------------------------------------------------------------------
 
 DEBUG = env.bool("DEBUG", default=False)
@@ -53,9 +62,12 @@ HTTPS = env.bool("HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
-SECURE_PROXY_SSL_HEADER = (
-    ("HTTP_X_FORWARDED_PROTO", "https") if env.bool("BEHIND_PROXY", default=False) else None
-)
+# Only then are X-Forwarded-Proto and X-Forwarded-For believed, the latter as far as our own proxies wrote it.
+BEHIND_PROXY = env.bool("BEHIND_PROXY", default=False)
+PROXY_COUNT = env.int("PROXY_COUNT", default=1)
+if PROXY_COUNT < 1:
+    raise ImproperlyConfigured("PROXY_COUNT is how many proxies a request passes: 1 or more.")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
@@ -80,6 +92,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "projects.http.request_id.RequestIdMiddleware",
     "projects.http.timing.ServerTimingMiddleware",
+    "projects.http.throttling.RateLimitMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -262,6 +275,17 @@ DISTIL_KNOWN_MEMORIES = env.int("DISTIL_KNOWN_MEMORIES", default=30)
 
 API_MAX_BODY_BYTES = env.int("API_MAX_BODY_BYTES", default=1_500_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = API_MAX_BODY_BYTES
+# What each (key, project), (person, project) and, without either, each address may send; empty: as much as it likes.
+THROTTLE_RATE = env.str("THROTTLE_RATE", default="1200/minute")
+if THROTTLE_RATE and not _is_rate(THROTTLE_RATE):
+    raise ImproperlyConfigured(
+        f"THROTTLE_RATE is {THROTTLE_RATE!r}, but must read like 1200/minute; empty for no throttle."
+    )
+# Counted together where there is a Redis, else by each process for itself.
+THROTTLE_STORAGE_URL = env.str(
+    "THROTTLE_STORAGE_URL",
+    default=CELERY_BROKER_URL if CELERY_BROKER_URL.startswith(("redis://", "rediss://")) else "memory://",
+)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "projects.http.authentication.ApiKeyAuthentication",
@@ -303,6 +327,7 @@ SPECTACULAR_SETTINGS = {
         "RememberedOutcomeEnum": "chats.api.answers.REMEMBERED_OUTCOMES",
         "MemoryStatusEnum": "memories.models.Status",
         "RunStatusEnum": "memories.models.Extraction.RunStatus",
+        "RunResultEnum": "memories.models.Extraction.Result",
     },
 }
 

@@ -25,6 +25,12 @@ def _static_files_are_looked_up_when_asked_for() -> None:
     settings.WHITENOISE_AUTOREFRESH = True
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _nobody_is_throttled() -> None:
+    """Tests send as much as they like: keys of one test have the ids of another's. Those of the throttle set a rate."""
+    settings.THROTTLE_RATE = ""
+
+
 @pytest.fixture
 def api() -> Callable[..., APIClient]:
     """`api(secret)`: a client that sends this key; `api()`: one that sends none."""

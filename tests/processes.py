@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This process's environment, its database replaced by the test's."""
-    return {**os.environ, "DATABASE_URL": database_url(), **changes}
+    """This process's environment, its database replaced by the test's, without a throttle."""
+    return {**os.environ, "DATABASE_URL": database_url(), "THROTTLE_RATE": "", **changes}
 
 
 def database_url() -> str:

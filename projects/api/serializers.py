@@ -83,6 +83,13 @@ class UserAnswer(serializers.Serializer[Any]):
     name = serializers.CharField()
 
 
+class RequestsAnswer(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(help_text="Requests in a window.")
+    window_s = serializers.IntegerField()
+    remaining = serializers.IntegerField(help_text="Of the window under way, after this request.")
+    resets_in_s = serializers.IntegerField()
+
+
 class LimitsAnswer(serializers.Serializer[Any]):
     body_bytes = serializers.IntegerField()
     page = serializers.IntegerField()
@@ -90,6 +97,11 @@ class LimitsAnswer(serializers.Serializer[Any]):
         allow_null=True, help_text="Memories a turn; null without a project."
     )
     max_tokens = serializers.IntegerField(allow_null=True)
+    requests = RequestsAnswer(
+        allow_null=True,
+        help_text="Of a project’s key for its project; of other callers for what belongs to no project: in each "
+        "project they have as many again. Null without a throttle.",
+    )
 
 
 class MeAnswer(serializers.Serializer[Any]):

@@ -20,7 +20,7 @@ from projects.api.serializers import (
     key_answer,
     project_answer,
 )
-from projects.http import access, paging
+from projects.http import access, paging, throttling
 from projects.http.problems import FieldError, Problem, invalid, not_found
 from projects.http.schema import problems
 from projects.http.serializers import read_body, reject_unknown_parameters
@@ -184,7 +184,13 @@ class MeView(APIView):
                     },
                     "user": None,
                     "scopes": ["turns", "recall"],
-                    "limits": {"body_bytes": 1_500_000, "page": 100, "max_items": 12, "max_tokens": 6000},
+                    "limits": {
+                        "body_bytes": 1_500_000,
+                        "page": 100,
+                        "max_items": 12,
+                        "max_tokens": 6000,
+                        "requests": {"limit": 1200, "window_s": 60, "remaining": 1187, "resets_in_s": 42},
+                    },
                 },
                 response_only=True,
             )
@@ -192,6 +198,7 @@ class MeView(APIView):
     )
     def get(self, request: Request) -> Response:
         """Who calls, with which scopes and limits."""
+        access.count_request(request)
         reject_unknown_parameters(request)
         key = access.key_of(request)
         project = key.project if key else None
@@ -205,12 +212,24 @@ class MeView(APIView):
                 "page": paging.MAX_LIMIT,
                 "max_items": project.max_items if project else None,
                 "max_tokens": project.max_tokens if project else None,
+                "requests": _requests(throttling.standing_of(request)),
             },
         }
         if key is None:
             user = access.user_of(request)
             answer["user"] = {"id": user.pk, "username": user.get_username(), "name": user.get_full_name()}
         return Response(answer)
+
+
+def _requests(standing: throttling.Standing | None) -> dict[str, int] | None:
+    if standing is None:
+        return None
+    return {
+        "limit": standing.rate.limit,
+        "window_s": standing.rate.window_s,
+        "remaining": standing.remaining,
+        "resets_in_s": standing.resets_in_s,
+    }
 
 
 def _require_creator(request: Request, slug: str) -> None:

@@ -5,7 +5,8 @@
 
 For keys the scope decides, for people the permission of their role. What the caller must not know of is 404
 `not_found`, whoever asks: strangers, keys of other projects, staff without membership. What a caller may see
-but not do is 403: `scope_missing` for keys, `role_missing` for people and for what no key may do.
+but not do is 403: `scope_missing` for keys, `role_missing` for people and for what no key may do. Every request
+that asks here is counted, whatever the answer: 429 `throttled` when its caller has used up its budget.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from projects import roles
 from projects.actors import Actor
-from projects.http import request_id
+from projects.http import request_id, throttling
 from projects.http.problems import Problem, not_found
 from projects.models import ApiKey, Project, Scope
 from projects.roles import Permission
@@ -44,16 +45,18 @@ def project_for(request: Request, slug: str, *, scope: Scopes, permission: Permi
     key = key_of(request)
     project: Project | None
     if key is None:
-        project = _of_person(request, Project.objects.filter(slug=slug), permission)
+        project = _visible(request, Project.objects.filter(slug=slug))
     elif key.project_id is None:
-        project = Project.objects.select_related("owner").filter(slug=slug).first()
+        project = _any(slug=slug)
     else:
         project = key.project
     # MySQL compares slugs without case; an address has one spelling.
-    if project is None or project.slug != slug:
+    if project is not None and project.slug != slug:
+        project = None
+    _count(request, project)
+    if project is None:
         raise not_found()
-    if key is not None:
-        _require_scope(key, scope)
+    _require(request, project, scope, permission)
     return project
 
 
@@ -62,23 +65,28 @@ def reach[T: OfProject](request: Request, row: T | None, *, scope: Scopes, permi
 
     `row.project` is set and needs no further query. None (no such row) is 404 like any other's row.
     """
-    if row is None:
-        raise not_found()
     key = key_of(request)
-    if key is None:
-        row.project = _of_person(request, Project.objects.filter(pk=row.project_id), permission)
-        return row
-    if key.project is not None:
-        if key.project_id != row.project_id:
-            raise not_found()
-        row.project = key.project
-    _require_scope(key, scope)
+    project: Project | None
+    if row is None:
+        project = None
+    elif key is None:
+        project = _visible(request, Project.objects.filter(pk=row.project_id))
+    elif key.project_id is None:
+        project = _any(pk=row.project_id)
+    else:
+        project = key.project if key.project_id == row.project_id else None
+    _count(request, project)
+    if row is None or project is None:
+        raise not_found()
+    row.project = project
+    _require(request, project, scope, permission)
     return row
 
 
 def projects_for(request: Request) -> QuerySet[Project]:
     """Every project that the caller may see. A platform key needs the scope `projects` to list them."""
     key = key_of(request)
+    _count(request, None)
     if key is None:
         return Project.objects.visible_to(user_of(request))
     if key.project_id is None:
@@ -118,14 +126,32 @@ def caller_of(request: Request) -> str:
     return f"user:{user_of(request).pk}"
 
 
-def _of_person(request: Request, candidates: QuerySet[Project], permission: Permission) -> Project:
-    user = user_of(request)
-    project = candidates.visible_to(user).select_related("owner").first()  # type: ignore[attr-defined]
-    if project is None:
-        raise not_found()
-    if permission != Permission.VIEW and not roles.can(user, permission, project):
+def count_request(request: Request) -> None:
+    """Count a request about the caller alone."""
+    _count(request, None)
+
+
+def _count(request: Request, project: Project | None) -> None:
+    """Count the request of a project's key for its project, of others for the project that they reach."""
+    key = key_of(request)
+    own = key.project_id if key else None
+    throttling.count(request, caller_of(request), own or (project.pk if project else None))
+
+
+def _any(**named: object) -> Project | None:
+    return Project.objects.select_related("owner").filter(**named).first()
+
+
+def _visible(request: Request, candidates: QuerySet[Project]) -> Project | None:
+    return candidates.visible_to(user_of(request)).select_related("owner").first()  # type: ignore[attr-defined]
+
+
+def _require(request: Request, project: Project, scope: Scopes, permission: Permission) -> None:
+    """`scope` of a key, `permission` of a person who sees the project; 403 otherwise."""
+    if key := key_of(request):
+        _require_scope(key, scope)
+    elif permission != Permission.VIEW and not roles.can(user_of(request), permission, project):
         raise Problem(403, "role_missing", _("Your role in this project does not allow this."))
-    return project
 
 
 def _require_scope(key: ApiKey, scope: Scopes) -> None:

@@ -19,6 +19,7 @@ from rest_framework import authentication
 from rest_framework.authentication import get_authorization_header
 
 from projects import keys
+from projects.http import throttling
 from projects.http.problems import Problem
 from projects.models import ApiKey
 
@@ -63,19 +64,20 @@ class ApiKeyAuthentication(authentication.BaseAuthentication):
         scheme, _space, plain = get_authorization_header(request).partition(b" ")
         if scheme.lower() != SCHEME.lower().encode():
             return None
-        key = self._find(plain.decode("ascii", errors="replace").strip())
+        key = self._find(request, plain.decode("ascii", errors="replace").strip())
         self._note_use(key)
         return KeyUser(key), key
 
     def authenticate_header(self, request: Request) -> str:
         return _CHALLENGE
 
-    def _find(self, plain: str) -> ApiKey:
+    def _find(self, request: Request, plain: str) -> ApiKey:
         prefix = keys.prefix_of(plain)
         key = prefix and ApiKey.objects.select_related("project__owner").filter(prefix=prefix).first()
         # The same work is done whether or not the prefix exists.
         matches = hmac.compare_digest(key.digest if key else _NO_DIGEST, keys.digest_of(plain))
         if not key or not matches or not key.is_usable:
+            throttling.count_stranger(request)
             raise Problem(
                 401,
                 "key_invalid",
@@ -100,11 +102,15 @@ def _no_view(request: HttpRequest) -> HttpResponse:
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
-    """A logged-in person; whatever writes must carry the CSRF token, else 403 `csrf_failed`."""
+    """A logged-in person; whatever writes must carry the CSRF token, else 403 `csrf_failed`.
+
+    Asked last: who is nobody here sent no key either.
+    """
 
     def authenticate(self, request: Request) -> tuple[User, None] | None:
         user = request._request.user
         if not user.is_authenticated or not user.is_active:
+            throttling.count_stranger(request)
             return None
         self.enforce_csrf(request)
         return user, None

@@ -44,7 +44,7 @@ _CODES: dict[int, str] = {
     413: "`too_large`; `limit` in bytes",
     422: "`secret_found`, `injection_found`, `hidden_characters`, `invalid_text`, `idempotency_key_reused`",
     428: "`if_match_required`",
-    429: "`throttled`; see `Retry-After`",
+    429: "`throttled`; see `Retry-After`. `RateLimit` in every answer says how far one is from it",
     503: "`unavailable`; see `Retry-After`",
 }
 
@@ -114,6 +114,7 @@ def add_conventions(result: dict[str, Any], generator: Any, request: Any, public
         for operation in operations.values():
             responses = operation["responses"]
             responses.setdefault("401", _problem(_CODES[401]))
+            responses.setdefault("429", _problem(_CODES[429]))
             responses.setdefault("default", _problem("Any other refusal."))
             for status, response in responses.items():
                 if status >= "400":

@@ -35,7 +35,7 @@ def test_a_key_learns_its_project_scopes_and_limits(
         },
         "user": None,
         "scopes": ["turns", "recall"],
-        "limits": {"body_bytes": 1000, "page": 100, "max_items": 5, "max_tokens": 900},
+        "limits": {"body_bytes": 1000, "page": 100, "max_items": 5, "max_tokens": 900, "requests": None},
     }
     assert plain not in str(body)
 
