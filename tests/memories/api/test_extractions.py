@@ -130,37 +130,6 @@ def test_a_run_outlives_its_topic(project: Project, tracer: APIClient) -> None:
     assert tracer.get(at(run)).json()["topic"] is None
 
 
-@pytest.mark.parametrize(
-    ("caller", "status", "code"),
-    [
-        pytest.param("other key", 404, "not_found", id="another project's key"),
-        pytest.param("stranger", 404, "not_found", id="stranger"),
-        pytest.param("reader", 403, "scope_missing", id="a key without the scope"),
-        pytest.param("owner", 200, None, id="owner"),
-        pytest.param("platform", 200, None, id="platform key"),
-    ],
-)
-def test_who_sees_a_run(
-    caller: str,
-    status: int,
-    code: str | None,
-    project: Project,
-    api: Callable[..., APIClient],
-    api_as: Callable[..., APIClient],
-) -> None:
-    run = make_run(project)
-    client = {
-        "other key": lambda: api(make_key(make_project())[1]),
-        "stranger": lambda: api_as(make_project().owner),
-        "reader": lambda: api(make_key(project, [Scope.MEMORIES_READ])[1]),
-        "owner": lambda: api_as(project.owner),
-        "platform": lambda: api(make_key(None, [Scope.TRACES_READ])[1]),
-    }[caller]()
-    for address in (at(run), EXTRACTIONS):
-        answer = client.get(address)
-        assert (answer.status_code, answer.json().get("code")) == (status, code)
-
-
 def test_a_run_that_is_not_there_looks_like_anothers(tracer: APIClient) -> None:
     other = make_run(make_project())
     missing, hidden = tracer.get("/api/v1/extractions/999999/"), tracer.get(at(other))

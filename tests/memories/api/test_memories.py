@@ -9,10 +9,9 @@ from django.utils import timezone
 
 from memories import store
 from memories.api.serializers import MemoryAnswer
-from memories.models import Memory, MemoryUsage, Source, Status
-from projects import store as projects_store
+from memories.models import Memory, MemoryUsage, Status
 from projects.models import Project, Scope
-from tests.factories import make_key, make_memory, make_project, make_user
+from tests.factories import make_key, make_memory, make_project
 from tests.memories.test_store import SECRET, learned, person, proposal, quote
 from tests.memories.test_store_removal import make_chat
 
@@ -474,88 +473,3 @@ def test_history_takes_two_queries_however_long_it_is(
     client.get(MEMORIES)
     with django_assert_num_queries(2):
         assert len(client.get(f"{of(memory)}history/").json()["results"]) == count + 1
-
-
-# --- Who may -----------------------------------------------------------------------------------------------
-
-# Status of: list, create, get, patch, delete, history, disable, bulk, confirm, purge.
-CALLERS = {
-    "anonymous": (401,) * 10,
-    "stranger": (404,) * 10,
-    "operator": (404,) * 10,
-    "collaborator": (200, 201, 200, 200, 204, 200, 200, 200, 200, 403),
-    "owner": (200, 201, 200, 200, 204, 200, 200, 200, 200, 204),
-    "superadmin": (200, 201, 200, 200, 204, 200, 200, 200, 200, 204),
-    "key that reads": (200, 403, 200, 403, 403, 200, 403, 403, 403, 403),
-    "key that proposes": (403, 201, 403, 403, 403, 403, 403, 403, 403, 403),
-    "key that writes": (403, 201, 403, 200, 204, 403, 200, 200, 403, 403),
-    "key that recalls": (403,) * 10,
-    "key of another project": (404,) * 10,
-    "platform key": (200, 201, 200, 200, 204, 200, 200, 200, 403, 403),
-    "platform key that reads": (200, 403, 200, 403, 403, 200, 403, 403, 403, 403),
-}
-OPERATIONS = ("list", "create", "get", "patch", "delete", "history", "disable", "bulk", "confirm", "purge")
-
-
-def caller(
-    name: str, project: Project, api: Callable[..., APIClient], api_as: Callable[..., APIClient]
-) -> Any:
-    scopes = {
-        "key that reads": [Scope.MEMORIES_READ],
-        "key that proposes": [Scope.MEMORIES_PROPOSE],
-        "key that writes": [Scope.MEMORIES_WRITE],
-        "key that recalls": [Scope.RECALL, Scope.TURNS, Scope.TRACES_READ],
-        "platform key that reads": [Scope.MEMORIES_READ],
-    }
-    match name:
-        case "anonymous":
-            return api()
-        case "stranger":
-            return api_as(make_project().owner)
-        case "operator" | "superadmin":
-            return api_as(make_user(groups=[f"{name}s"], is_staff=True))
-        case "collaborator":
-            member = make_user()
-            projects_store.add_member(project=project, user=member, by=person(project))
-            return api_as(member)
-        case "owner":
-            return api_as(project.owner)
-        case "key of another project":
-            return api(make_key(make_project())[1])
-        case "platform key" | "platform key that reads":
-            return api(make_key(None, scopes.get(name))[1])
-    return api(make_key(project, scopes[name])[1])
-
-
-@pytest.mark.parametrize("name", CALLERS)
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_callers_of_memories(
-    name: str,
-    operation: str,
-    project: Project,
-    api: Callable[..., APIClient],
-    api_as: Callable[..., APIClient],
-) -> None:
-    memory = proposal(project) if operation == "confirm" else learned(project)
-    client = caller(name, project, api, api_as)
-    any_version = {"If-Match": "*"}
-    calls: dict[str, Callable[[], Any]] = {
-        "list": lambda: client.get(MEMORIES),
-        "create": lambda: client.post(MEMORIES, RULE),
-        "get": lambda: client.get(of(memory)),
-        "patch": lambda: client.patch(of(memory), {"importance": 1}, headers=any_version),
-        "delete": lambda: client.delete(of(memory), headers=any_version),
-        "history": lambda: client.get(f"{of(memory)}history/"),
-        "disable": lambda: client.post(f"{of(memory)}disable/", {}),
-        "bulk": lambda: client.post(f"{MEMORIES}bulk/", {"action": "disable", "ids": [memory.pk]}),
-        "confirm": lambda: client.post(f"{of(memory)}confirm/", {}),
-        "purge": lambda: client.post(f"{of(memory)}purge/", {}),
-    }
-    before = list(Memory.history.values())
-    answer = calls[operation]()
-    assert answer.status_code == CALLERS[name][OPERATIONS.index(operation)]
-    if answer.status_code >= 400:
-        assert list(Memory.history.values()) == before
-        assert Memory.objects.get().version == 1
-    elif operation == "create":
-        assert Memory.objects.first().source == (Source.AGENT if "key" in name else Source.MANUAL)

@@ -162,30 +162,3 @@ def test_a_body_that_is_wrong_is_refused(body: dict[str, Any], pointer: str, age
     answer = agent.post(RECALL, body)
     assert answer.status_code == 400
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
-
-
-@pytest.mark.parametrize(
-    ("caller", "status"),
-    [
-        ("reader", 403),
-        ("other key", 404),
-        ("stranger", 404),
-        ("owner", 200),
-        ("platform", 200),
-    ],
-)
-def test_who_may_recall(
-    caller: str,
-    status: int,
-    project: Project,
-    api: Callable[..., APIClient],
-    api_as: Callable[..., APIClient],
-) -> None:
-    client = {
-        "reader": lambda: api(make_key(project, [Scope.MEMORIES_READ])[1]),
-        "other key": lambda: api(make_key(make_project())[1]),
-        "stranger": lambda: api_as(make_project().owner),
-        "owner": lambda: api_as(project.owner),
-        "platform": lambda: api(make_key(None, [Scope.RECALL])[1]),
-    }[caller]()
-    assert client.post(RECALL, {"message": "hello"}).status_code == status

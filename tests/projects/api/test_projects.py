@@ -8,7 +8,7 @@ import pytest
 
 from projects import roles, store
 from projects.actors import SYSTEM
-from projects.models import ApiKey, AuditEvent, Project
+from projects.models import AuditEvent, Project
 from projects.roles import Role
 from tests.factories import make_key, make_project, make_user
 
@@ -97,77 +97,6 @@ def test_a_slug_out_of_shape_is_refused(slug: str, api_as: Callable[..., APIClie
     answer = api_as(make_user()).put(f"/api/v1/projects/{slug}/", {"name": "n"})
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
     assert not Project.objects.exists()
-
-
-# What a caller may do with the project `shop`: status of GET, PATCH, PUT, DELETE.
-CALLERS = {
-    "anonymous": (401, 401, 401, 401),
-    "stranger": (404, 404, 404, 404),
-    "operator": (404, 404, 404, 404),
-    "auditor": (404, 404, 404, 404),
-    "collaborator": (200, 403, 403, 403),
-    "owner": (200, 200, 200, 204),
-    "superadmin": (200, 200, 200, 204),
-    "own key": (200, 403, 403, 403),
-    "own key with no scope": (403, 403, 403, 403),
-    "own key with a scope it cannot have": (403, 403, 403, 403),
-    "other project's key": (404, 404, 404, 404),
-    "revoked key": (401, 401, 401, 401),
-    "platform key": (200, 200, 200, 204),
-    "platform key without scope": (200, 403, 403, 403),
-}
-
-
-@pytest.mark.parametrize("caller", CALLERS)
-@pytest.mark.parametrize("method", ["get", "patch", "put", "delete"])
-def test_callers_of_a_project(
-    caller: str, method: str, api: Callable[..., APIClient], api_as: Callable[..., APIClient]
-) -> None:
-    member = make_user()
-    project = make_project("shop", members=[member])
-    match caller:
-        case "anonymous":
-            client = api()
-        case "stranger":
-            client = api_as(make_project().owner)
-        case "operator" | "auditor" | "superadmin":
-            client = api_as(make_user(groups=[f"{caller}s"], is_staff=True))
-        case "collaborator":
-            client = api_as(member)
-        case "owner":
-            client = api_as(project.owner)
-        case "own key":
-            client = api(make_key(project)[1])
-        case "own key with no scope":
-            client = api(make_key(project, [])[1])
-        case "own key with a scope it cannot have":
-            key, plain = make_key(project, [])
-            ApiKey.objects.filter(pk=key.pk).update(scopes=["projects"])
-            client = api(plain)
-        case "other project's key":
-            client = api(make_key(make_project())[1])
-        case "revoked key":
-            key, plain = make_key(project)
-            store.revoke_key(key=key, by=SYSTEM)
-            client = api(plain)
-        case "platform key":
-            client = api(make_key(None)[1])
-        case "platform key without scope":
-            client = api(make_key(None, ["turns", "recall"])[1])
-    before = Project.objects.values().get(pk=project.pk)
-    events = AuditEvent.objects.count()
-
-    body = {"name": "New"} if method in ("put", "patch") else None
-    answer = getattr(client, method)(SHOP, body)
-
-    assert answer.status_code == CALLERS[caller][("get", "patch", "put", "delete").index(method)]
-    after = Project.objects.filter(pk=project.pk).values().first()
-    if answer.status_code >= 400 or method == "get":
-        assert (after, AuditEvent.objects.count()) == (before, events)
-    elif method == "delete":
-        assert (after, AuditEvent.objects.count()) == (None, events + 1)
-    else:
-        assert (after["name"], AuditEvent.objects.count()) == ("New", events + 1)
 
 
 def test_a_slug_of_others_is_not_created_again(api_as: Callable[..., APIClient]) -> None:
