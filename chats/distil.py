@@ -7,10 +7,13 @@ first locks the project, then proves that the lease is still this run's: a run t
 from __future__ import annotations
 
 import logging
+import time
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
-from django.db import IntegrityError, InterfaceError, OperationalError
+from django.db import IntegrityError, InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from chats import instructions, schedule
@@ -18,16 +21,19 @@ from chats.models import Chat, Topic
 from chats.schedule import Claim, LeaseLost
 from chats.transcripts import build_transcript
 from memories import extraction as extracting
-from memories import guard, store
+from memories import store
+from memories.extraction import breaker
+from memories.extraction.run import for_the_record
 from memories.models import Extraction
 from projects.actors import WORKER
 from projects.models import Project
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from memories.extraction import Backend, Extracted, Transcript
+    from memories.extraction.breaker import Admission
 
 
 logger = logging.getLogger(__name__)
@@ -35,6 +41,12 @@ logger = logging.getLogger(__name__)
 RunStatus, ErrorKind = Extraction.RunStatus, Extraction.ErrorKind
 # How often a turn is read alone, and in vain, before it is given up.
 TRIES = 3
+# Errors that say nothing about what was read: it comes again, whole, after a back-off.
+NOT_OF_THE_TURNS = (ErrorKind.PROVIDER, ErrorKind.INTERNAL)
+# How long a run waits for a database that restarts, to write down how it ended.
+PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0)
+# Cannot connect, gone away, lost in mid-query, killed, shut down.
+_MYSQL_AWAY = (2002, 2003, 2006, 2013, 1053, 1927, 4031)
 
 
 def run(topic_id: int) -> bool:
@@ -49,18 +61,24 @@ def run(topic_id: int) -> bool:
             return _end_quietly(claim, turns)
         if not turns:
             return _release(claim)
+        if turns[0].distil_attempts >= TRIES:
+            return _give_up(claim, turns[0])
         return _round(claim, topic, turns)
     except (Topic.DoesNotExist, Project.DoesNotExist):
         return False
     except LeaseLost:
         logger.info("topic %s was taken over by another run", topic_id)
         return False
+    except Exception:
+        # Before anything of the run was written down. Without this its topic would be locked until the lease ends.
+        logger.exception("topic %s could not be distilled", topic_id)
+        return _when_there(lambda: _release_failed(claim))
 
 
 def oldest_unread(topic: Topic) -> list[Chat]:
     """The oldest turns no run has read, whole, as many as fit DISTIL_MAX_TOKENS; at least one if there is one.
 
-    After a run that failed on what it read, at most half as many as that one took.
+    After a run that failed on what it read, or whose worker died, at most half as many as that one took.
     """
     chosen: list[Chat] = []
     tokens = 0
@@ -69,8 +87,14 @@ def oldest_unread(topic: Topic) -> list[Chat]:
         if chosen and tokens > settings.DISTIL_MAX_TOKENS:
             break
         chosen.append(turn)
-    last = Extraction.objects.filter(topic=topic).first()
-    if last is not None and last.error_kind == ErrorKind.INPUT:
+    # A provider that was down in between does not make a run take more again.
+    last = (
+        Extraction.objects.filter(topic=topic)
+        .exclude(status=RunStatus.CANCELLED)
+        .exclude(status=RunStatus.FAILED, error_kind__in=NOT_OF_THE_TURNS)
+        .first()
+    )
+    if last is not None and last.status in (RunStatus.FAILED, RunStatus.ABANDONED):
         return chosen[: max(1, len(last.chats_read) // 2)]
     return chosen
 
@@ -86,28 +110,45 @@ def _round(claim: Claim, topic: Topic, turns: Sequence[Chat]) -> bool:
     backend = extracting.backend(settings.EXTRACTION_BACKEND)
     transcript = build_transcript(topic, turns)
     try:
-        extraction = Extraction.objects.create(
-            project=topic.project,
-            topic=topic,
-            trigger=claim.trigger,
-            backend=backend.name,
-            model=backend.model,
-            prompt_version=backend.prompt_version,
-            lease_token=claim.token,
-            chats_read=[turn.pk for turn in turns],
-            attempts=1 + max(turn.distil_attempts for turn in turns),
-        )
-    except IntegrityError:
-        if Topic.objects.filter(pk=topic.pk).exists():
-            raise
-        # Deleted since the claim, and its lease with it.
-        raise LeaseLost from None
+        admission = breaker.admit(backend.name, now=timezone.now())
+    except breaker.BreakerOpen:
+        return _wait(claim, backend.name)
     try:
-        return _read(claim, topic.project, extraction, transcript, turns, backend)
+        extraction = _begin(claim, topic, turns, backend)
+    except Exception as error:
+        breaker.let_go(admission)
+        if isinstance(error, IntegrityError) and not Topic.objects.filter(pk=topic.pk).exists():
+            # Deleted since the claim, and its lease with it.
+            raise LeaseLost from None
+        raise
+    try:
+        return _read(claim, topic.project, extraction, transcript, turns, backend, admission)
     except LeaseLost:
         gone = not Topic.objects.filter(pk=claim.topic_id).exists()
         _end_run(extraction, RunStatus.CANCELLED if gone else RunStatus.ABANDONED)
         raise
+
+
+@atomic_retry
+def _begin(claim: Claim, topic: Topic, turns: Sequence[Chat], backend: Backend) -> Extraction:
+    """Write down that a run reads these turns.
+
+    A turn that is read alone has one try less from here on, so that one which kills its worker is given up, too.
+    """
+    extraction = Extraction.objects.create(
+        project=topic.project,
+        topic=topic,
+        trigger=claim.trigger,
+        backend=backend.name,
+        model=backend.model,
+        prompt_version=backend.prompt_version,
+        lease_token=claim.token,
+        chats_read=[turn.pk for turn in turns],
+        attempts=1 + max(turn.distil_attempts for turn in turns),
+    )
+    if len(turns) == 1:
+        Chat.objects.filter(pk=turns[0].pk).update(distil_attempts=extraction.attempts)
+    return extraction
 
 
 def _read(
@@ -117,15 +158,56 @@ def _read(
     transcript: Transcript,
     turns: Sequence[Chat],
     backend: Backend,
+    admission: Admission,
 ) -> bool:
     try:
-        extracted = extracting.propose(transcript, backend=backend)
-        return _store(claim, project, extraction, extracted, transcript, turns)
-    except (LeaseLost, Project.DoesNotExist):
-        raise
+        extracted = _ask(admission, transcript, backend)
     except Exception as error:
-        logger.exception("distilling topic %s failed", claim.topic_id)
-        return _fail(claim, extraction, turns, error)
+        kind, failure = _kind_of(error), error
+    else:
+        try:
+            return _when_there(lambda: _store(claim, project, extraction, extracted, transcript, turns))
+        except (LeaseLost, Project.DoesNotExist):
+            raise
+        except Exception as error:
+            # What takes too long here is the database, whatever was read.
+            is_late = isinstance(error, SoftTimeLimitExceeded)
+            kind, failure = ErrorKind.INTERNAL if is_late else _kind_of(error), error
+    logger.error("distilling topic %s failed: %s", claim.topic_id, kind, exc_info=failure)
+    return _when_there(lambda: _fail(claim, extraction, turns, failure, kind))
+
+
+def _ask(admission: Admission, transcript: Transcript, backend: Backend) -> Extracted:
+    """What the backend proposes; the breaker learns whether its provider answered."""
+    try:
+        extracted = extracting.propose(transcript, backend=backend)
+    except extracting.ProviderDown as down:
+        error = down
+        _when_there(lambda: breaker.failed(admission, error, now=timezone.now()))
+        raise
+    except extracting.Unreadable:
+        _when_there(lambda: _answered(admission))
+        raise
+    except Exception:
+        breaker.let_go(admission)
+        raise
+    _when_there(lambda: _answered(admission))
+    return extracted
+
+
+@atomic_retry
+def _answered(admission: Admission) -> None:
+    if breaker.answered(admission):
+        schedule.wake(admission.backend)
+
+
+@atomic_retry
+def _wait(claim: Claim, backend: str) -> bool:
+    until = breaker.open_until(backend)
+    if until is None:
+        # It has just closed: whoever closed it did not find this topic among those that wait.
+        return schedule.release(claim, more=True)
+    return schedule.wait(claim, waits_for=backend, until=until)
 
 
 @atomic_retry
@@ -164,7 +246,7 @@ def _store(
     _end_run(
         extraction,
         RunStatus.SUCCEEDED,
-        raw_output=guard.mask(extracted.raw),
+        raw_output=for_the_record(extracted.raw),
         tokens_in=extracted.usage.input,
         tokens_out=extracted.usage.output,
         counts=dict(settled.counts),
@@ -174,19 +256,26 @@ def _store(
 
 def _stamp(turns: Sequence[Chat], *, extraction: Extraction | None, outcome: str) -> None:
     """Mark turns as read. Only what is still unread, so that a turn counts for one run alone."""
+    tried_in_vain = {} if outcome == Chat.DistilOutcome.FAILED else {"distil_attempts": 0}
     Chat.objects.undistilled().filter(pk__in=[turn.pk for turn in turns]).update(
-        distil_outcome=outcome, extraction=extraction
+        distil_outcome=outcome, extraction=extraction, **tried_in_vain
     )
 
 
 def _end_run(extraction: Extraction, status: str, **told: Any) -> None:
-    """Write how the run ended; nothing where its row went with its project."""
-    Extraction.objects.filter(pk=extraction.pk).update(status=status, finished_at=timezone.now(), **told)
+    """Write how the run ended, once; nothing where its row went with its project."""
+    still = Extraction.objects.filter(pk=extraction.pk, status=RunStatus.RUNNING)
+    still.update(status=status, finished_at=timezone.now(), **told)
 
 
 @atomic_retry
 def _release(claim: Claim) -> bool:
     return schedule.release(claim, more=False)
+
+
+@atomic_retry
+def _release_failed(claim: Claim) -> bool:
+    return schedule.release_failed(claim)
 
 
 @atomic_retry
@@ -198,22 +287,38 @@ def _end_quietly(claim: Claim, turns: Sequence[Chat]) -> bool:
 
 
 @atomic_retry
-def _fail(claim: Claim, extraction: Extraction, turns: Sequence[Chat], error: Exception) -> bool:
+def _give_up(claim: Claim, turn: Chat) -> bool:
+    """The turn was read alone TRIES times and no run told how that ended: whatever reads it dies."""
+    schedule.hold(claim)
+    last = Extraction.objects.filter(topic=claim.topic_id, status=RunStatus.ABANDONED).first()
+    _stamp([turn], extraction=last, outcome=Chat.DistilOutcome.FAILED)
+    return schedule.release(claim, more=schedule.has_waiting_turns(claim.topic_id))
+
+
+@atomic_retry
+def _fail(claim: Claim, extraction: Extraction, turns: Sequence[Chat], error: Exception, kind: str) -> bool:
     """What an error leads to; True when the topic is due again at once. Raises LeaseLost.
 
     A provider or database that is away says nothing about the turns: they come again after a back-off. Any other
     error is laid to what was read: half of it is tried next, and a turn that fails alone TRIES times is stamped
     and no longer blocks its topic. The error's text may quote the talk: only its kind is kept.
     """
+    until = breaker.open_until(extraction.backend) if kind == ErrorKind.PROVIDER else None
     schedule.hold(claim)
-    kind = _kind_of(error)
-    _end_run(extraction, RunStatus.FAILED, error_kind=kind, error=type(error).__name__)
-    if kind != ErrorKind.INPUT:
-        return schedule.release_failed(claim)
-    if len(turns) > 1:
+    _end_run(extraction, RunStatus.FAILED, error_kind=kind, **_told(error))
+    is_alone = len(turns) == 1
+    if kind in NOT_OF_THE_TURNS:
+        if is_alone:
+            Chat.objects.filter(pk=turns[0].pk).update(distil_attempts=extraction.attempts - 1)
+        asked = _asked_until(error)
+        return schedule.release_failed(
+            claim,
+            waits_for=extraction.backend if kind == ErrorKind.PROVIDER else "",
+            not_before=max((at for at in (until, asked) if at), default=None),
+        )
+    if not is_alone:
         return schedule.release(claim, more=True)
     if extraction.attempts < TRIES:
-        Chat.objects.filter(pk=turns[0].pk).update(distil_attempts=extraction.attempts)
         return schedule.release_failed(claim)
     _stamp(turns, extraction=extraction, outcome=Chat.DistilOutcome.FAILED)
     return schedule.release(claim, more=schedule.has_waiting_turns(claim.topic_id))
@@ -223,6 +328,48 @@ def _kind_of(error: Exception) -> str:
     match error:
         case extracting.ProviderDown():
             return ErrorKind.PROVIDER
-        case OperationalError() | InterfaceError():
+        case extracting.Unreadable():
+            return ErrorKind.UNPARSABLE
+        case SoftTimeLimitExceeded():
+            return ErrorKind.TIMED_OUT
+        case OperationalError() | InterfaceError() | extracting.UnknownBackend():
             return ErrorKind.INTERNAL
     return ErrorKind.INPUT
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    """What the run's row keeps of an error: words of ours, and what an unreadable answer said and cost."""
+    match error:
+        case extracting.Unreadable():
+            return {
+                "error": error.reason,
+                "raw_output": for_the_record(error.raw),
+                "tokens_in": error.usage.input,
+                "tokens_out": error.usage.output,
+            }
+        case extracting.ProviderDown() if error.reason:
+            return {"error": error.reason}
+    return {"error": type(error).__name__}
+
+
+def _asked_until(error: Exception) -> datetime | None:
+    """When the provider itself asked to be tried again; no longer than the longest back-off."""
+    asked_s = error.retry_after_s if isinstance(error, extracting.ProviderDown) else None
+    return timezone.now() + timedelta(seconds=min(asked_s, schedule.BACK_OFF_S[-1])) if asked_s else None
+
+
+def _when_there[R](write: Callable[[], R]) -> R:
+    """Do what must be written, and wait a few seconds for a database that is away: it may only restart."""
+    for pause_s in PAUSES_S:
+        try:
+            return write()
+        except (OperationalError, InterfaceError) as error:
+            if not _is_away(error):
+                raise
+        connection.close_if_unusable_or_obsolete()
+        time.sleep(pause_s)
+    return write()
+
+
+def _is_away(error: OperationalError | InterfaceError) -> bool:
+    return isinstance(error, InterfaceError) or bool(error.args and error.args[0] in _MYSQL_AWAY)

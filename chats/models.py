@@ -46,6 +46,8 @@ class Topic(models.Model):
     distil_lease_token = models.CharField(max_length=32, null=True, editable=False)  # noqa: DJ001 (NULL: no run)
     distil_lease_until = models.DateTimeField(null=True, editable=False)
     distil_retry_at = models.DateTimeField(_("not before"), null=True, editable=False)
+    # The backend whose provider it waits for until `distil_retry_at`; woken earlier when that answers again.
+    distil_waits_for = models.CharField(_("waits for"), max_length=20, blank=True, editable=False)
     distil_failures = models.PositiveSmallIntegerField(_("failures in a row"), default=0, editable=False)
 
     objects = TopicQuerySet.as_manager()

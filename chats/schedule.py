@@ -6,6 +6,7 @@ topic claimable again, and the sweep finds what the broker forgot.
 
 from __future__ import annotations
 
+import random
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 FIELDS = ["distil_pending", "distil_pending_since", "distil_due_at", "distil_trigger"]
 BACK_OFF_S = (30, 60, 120, 300, 600, 1800, 3600)
+# Over how long topics that wait for one provider come back.
+MAX_SPREAD_S = 30.0
 Trigger = Extraction.Trigger
 
 
@@ -75,6 +78,7 @@ def claim(topic_id: int, *, now: datetime | None = None) -> Claim | None:
             distil_pending_since=None,
             distil_lease_token=token,
             distil_lease_until=now + timedelta(seconds=settings.DISTIL_LEASE_S),
+            distil_waits_for="",
         )
     )
     if won != 1:
@@ -95,20 +99,13 @@ def hold(claim: Claim) -> None:
 
 def release(claim: Claim, *, more: bool) -> bool:
     """Give the topic back after a run. `more`: turns are left that did not fit. True when it is due again."""
-    topic = (
-        Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
-    )
+    topic = _held(claim)
     if topic is None:
         return False
-    now = timezone.now()
-    topic.distil_lease_token = None
-    topic.distil_lease_until = None
     topic.distil_retry_at = None
     topic.distil_failures = 0
     if more:
-        topic.distil_pending = True
-        topic.distil_pending_since = topic.distil_pending_since or now
-        topic.distil_due_at = now
+        _keep_pending(topic, now=timezone.now(), due_now=True)
     elif not topic.distil_pending:
         topic.distil_due_at = None
         topic.distil_trigger = ""
@@ -116,35 +113,76 @@ def release(claim: Claim, *, more: bool) -> bool:
     return bool(topic.distil_pending)
 
 
-def release_failed(claim: Claim) -> bool:
+def release_failed(claim: Claim, *, waits_for: str = "", not_before: datetime | None = None) -> bool:
     """Give the topic back after a run that failed: still due, but not before the next back-off has passed.
 
+    `waits_for`: the backend whose provider was down; `not_before`: when that may be asked again.
     False: nothing is due at once.
     """
-    topic = (
-        Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
-    )
+    topic = _held(claim)
     if topic is None:
         return False
     now = timezone.now()
     back_off = BACK_OFF_S[min(topic.distil_failures, len(BACK_OFF_S) - 1)]
-    topic.distil_lease_token = None
-    topic.distil_lease_until = None
     topic.distil_failures += 1
-    topic.distil_retry_at = now + timedelta(seconds=back_off)
-    topic.distil_pending = True
-    topic.distil_pending_since = topic.distil_pending_since or now
-    topic.distil_due_at = topic.distil_due_at or now
+    topic.distil_retry_at = max(now + timedelta(seconds=back_off), not_before or now)
+    topic.distil_waits_for = waits_for
+    _keep_pending(topic, now=now)
     topic.save(update_fields=_DISTIL_FIELDS)
     return False
 
 
+def wait(claim: Claim, *, waits_for: str, until: datetime) -> bool:
+    """Give the topic back unread: the provider of the backend `waits_for` is left alone until then. No failure.
+
+    Topics that wait for one provider come back spread over a while, not all at once. False, as nothing is due.
+    """
+    topic = _held(claim)
+    if topic is None:
+        return False
+    now = timezone.now()
+    spread = min(MAX_SPREAD_S, 1 + (until - now).total_seconds() / 10)
+    topic.distil_retry_at = until + timedelta(seconds=random.uniform(0, max(spread, 0)))  # noqa: S311 (no secret)
+    topic.distil_waits_for = waits_for
+    _keep_pending(topic, now=now)
+    topic.save(update_fields=_DISTIL_FIELDS)
+    return False
+
+
+def wake(backend: str) -> int:
+    """The backend's provider answers again: what waits for it is due. How many topics that are."""
+    waiting = Topic.objects.filter(distil_due_at__isnull=False, distil_waits_for=backend)
+    return waiting.update(distil_retry_at=None, distil_waits_for="")
+
+
+def _held(claim: Claim) -> Topic | None:
+    """The topic, locked and without its lease, not saved yet; None where the lease is another's."""
+    topic: Topic | None = (
+        Topic.objects.select_for_update().filter(pk=claim.topic_id, distil_lease_token=claim.token).first()
+    )
+    if topic is not None:
+        topic.distil_lease_token = None
+        topic.distil_lease_until = None
+    return topic
+
+
+def _keep_pending(topic: Topic, *, now: datetime, due_now: bool = False) -> None:
+    topic.distil_pending = True
+    topic.distil_pending_since = topic.distil_pending_since or now
+    topic.distil_due_at = now if due_now else topic.distil_due_at or now
+
+
 def state_of(topic: Topic, *, memory_enabled: bool, now: datetime) -> tuple[str, datetime | None]:
-    """(off, running, pending or idle; from when on a worker may take it). Pending says that more is due."""
+    """(off, running, pending, waiting_for_provider or idle; from when on a worker may take it).
+
+    Pending says that more is due, waiting_for_provider that the model which would read it is down.
+    """
     if not memory_enabled:
         return "off", None
     if topic.distil_pending and topic.distil_due_at is not None:
-        return "pending", max(topic.distil_due_at, topic.distil_retry_at or topic.distil_due_at)
+        due_at = max(topic.distil_due_at, topic.distil_retry_at or topic.distil_due_at)
+        waits = topic.distil_waits_for and topic.distil_retry_at and topic.distil_retry_at > now
+        return ("waiting_for_provider" if waits else "pending"), due_at
     is_held = topic.distil_lease_until is not None and topic.distil_lease_until > now
     return ("running" if is_held else "idle"), None
 
@@ -159,4 +197,11 @@ def has_waiting_turns(topic_id: int) -> bool:
     return Chat.objects.undistilled().filter(topic_id=topic_id).exists()
 
 
-_DISTIL_FIELDS = [*FIELDS, "distil_lease_token", "distil_lease_until", "distil_retry_at", "distil_failures"]
+_DISTIL_FIELDS = [
+    *FIELDS,
+    "distil_lease_token",
+    "distil_lease_until",
+    "distil_retry_at",
+    "distil_waits_for",
+    "distil_failures",
+]

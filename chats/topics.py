@@ -10,6 +10,7 @@ from chats import distil, instructions, schedule
 from chats.errors import NothingToRetry
 from chats.models import Chat, Topic
 from memories import guard, store
+from memories.extraction import breaker
 from memories.models import Candidate, Extraction
 from projects import audit
 from projects.transactions import atomic_retry
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from projects.models import Project
 
 EDITABLE = ("title", "area")
+# Runs that may have left turns unread. One that was taken over may have given up a turn that kills its worker.
+READABLE_AGAIN = (Extraction.RunStatus.FAILED, Extraction.RunStatus.ABANDONED)
 
 
 @atomic_retry
@@ -99,7 +102,7 @@ def retry(*, project: Project, extraction: Extraction, by: Actor) -> Topic:
     topic: Topic | None = (
         Topic.objects.select_for_update().filter(pk=extraction.topic_id, project=project).first()
     )
-    if topic is None or extraction.status != Extraction.RunStatus.FAILED or not project.memory_enabled:
+    if topic is None or extraction.status not in READABLE_AGAIN or not project.memory_enabled:
         raise NothingToRetry
     distil.take_up_again(extraction)
     if not schedule.has_waiting_turns(topic.pk):
@@ -110,3 +113,23 @@ def retry(*, project: Project, extraction: Extraction, by: Actor) -> Topic:
         "extraction.retry", by=by, project=project, target_type="extraction", target_id=extraction.pk
     )
     return topic
+
+
+@atomic_retry
+def try_provider_now(backend: str, *, by: Actor) -> int:
+    """Somebody knows that the backend's provider answers again: what waits for it is due, and one run tries.
+
+    How many topics that made due; 0 where the provider is not left alone.
+    """
+    if not breaker.end_pause(backend, now=timezone.now()):
+        return 0
+    woken = schedule.wake(backend)
+    audit.record(
+        "provider.try",
+        by=by,
+        project=None,
+        target_type="provider",
+        target_key=backend,
+        counts={"topics": woken},
+    )
+    return woken

@@ -175,6 +175,13 @@ NAVIGATION = [
                 "memories",
                 _("The exact texts that went into prompts"),
             ),
+            _page(
+                _("Model providers"),
+                "cloud_off",
+                "breaker",
+                "memories",
+                _("Which of them answer, and who waits for those that do not"),
+            ),
             _page(_("Usage"), "monitoring", "memoryusage", "memories", _("How often memories were given")),
             _page(
                 _("Repeated requests"),
@@ -197,6 +204,7 @@ UNFOLD = {
     "SHOW_LANGUAGES": True,
     "SHOW_HISTORY": False,
     "SHOW_BACK_BUTTON": True,
+    "DASHBOARD_CALLBACK": "chats.admin.distilling.dashboard",
     "STYLES": [lambda request: static("cairn/admin.css")],
     "COLORS": COLOURS,
     "SIDEBAR": {"show_search": True, "show_all_applications": False, "navigation": NAVIGATION},

@@ -20,6 +20,8 @@ from simple_history.models import HistoricalRecords
 from simple_history.signals import pre_create_historical_record
 
 from memories.querysets import HOLDING_KEYS, LIVE, MemoryQuerySet
+from memories.runs import Breaker as Breaker
+from memories.runs import Extraction as Extraction
 from projects.actors import Actor
 from projects.fields import ExactCharField
 from projects.models import Project
@@ -318,62 +320,6 @@ class RecallItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.memory_id} v{self.version}"
-
-
-class Extraction(models.Model):
-    """One run of the distilling of a topic."""
-
-    class Trigger(models.TextChoices):
-        TURN = "turn", _("turn")
-        DIRECTIVE = "directive", _("directive")
-        MILESTONE = "milestone", _("milestone")
-        TOPIC_COMPLETED = "topic_completed", _("topic completed")
-        RETRY = "retry", _("retry")
-        SWEEP = "sweep", _("sweep")
-
-    class RunStatus(models.TextChoices):
-        RUNNING = "running", _("running")
-        SUCCEEDED = "succeeded", _("succeeded")
-        FAILED = "failed", _("failed")
-        CANCELLED = "cancelled", _("ended early")
-        ABANDONED = "abandoned", _("taken over")
-
-    class ErrorKind(models.TextChoices):
-        NONE = "", _("none")
-        PROVIDER = "provider_down", _("provider down")
-        INPUT = "input", _("input refused")
-        UNPARSABLE = "unparsable", _("answer could not be parsed")
-        INTERNAL = "internal", _("internal error")
-
-    project = models.ForeignKey(Project, models.CASCADE, related_name="extractions")
-    topic = models.ForeignKey("chats.Topic", models.SET_NULL, null=True, related_name="extractions")
-    trigger = models.CharField(_("trigger"), max_length=16, choices=Trigger.choices)
-    status = models.CharField(
-        _("status"), max_length=10, choices=RunStatus.choices, default=RunStatus.RUNNING
-    )
-    backend = models.CharField(_("backend"), max_length=20)
-    model = models.CharField(_("model"), max_length=120, blank=True)
-    prompt_version = models.CharField(_("prompt version"), max_length=20, blank=True)
-    lease_token = models.CharField(max_length=32, unique=True)
-    chats_read = models.JSONField(_("turns read"), default=list)
-    attempts = models.PositiveSmallIntegerField(_("attempts"), default=1)
-    counts = models.JSONField(_("counts"), default=dict)
-    tokens_in = models.PositiveIntegerField(_("tokens in"), default=0)
-    tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
-    raw_output = models.TextField(_("raw output"), blank=True)
-    error_kind = models.CharField(_("kind of error"), max_length=16, choices=ErrorKind.choices, blank=True)
-    error = models.CharField(_("error"), max_length=300, blank=True)
-    started_at = models.DateTimeField(_("started"), default=timezone.now)
-    finished_at = models.DateTimeField(_("finished"), null=True)
-
-    class Meta:
-        verbose_name = _("extraction")
-        verbose_name_plural = _("extractions")
-        ordering = ("-id",)
-        indexes = (models.Index(fields=["project", "-id"], name="memories_extraction_of_project"),)
-
-    def __str__(self) -> str:
-        return gettext("extraction %(id)s") % {"id": self.pk}
 
 
 class Candidate(models.Model):

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from projects.models import Project
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 # The two uniqueness rules of the database are made from the same values.
 HOLDING_KEYS = ("active", "disabled")
 LIVE = (*HOLDING_KEYS, "proposed")
+# Outcomes of candidates that leave something in memory.
+KEEPING = ("stored", "proposed", "merged", "replaced")
 
 
 class MemoryQuerySet(models.QuerySet):  # type: ignore[type-arg]
@@ -57,3 +60,26 @@ class MemoryQuerySet(models.QuerySet):  # type: ignore[type-arg]
     def with_provenance(self) -> Self:
         """Whatever a memory's own page or answer shows of other rows, in one query."""
         return self.select_related("source_topic", "created_by", "updated_by", "confirmed_by", "usage")
+
+
+class ExtractionQuerySet(models.QuerySet):  # type: ignore[type-arg]
+    def with_result(self, results: Iterable[str]) -> Self:
+        """Runs that came to one of these (see Extraction.Result)."""
+        wanted = Q(pk__in=())
+        for result in results:
+            wanted |= _came_to(result)
+        return self.filter(wanted)
+
+
+def _came_to(result: str) -> Q:
+    kept = Q(counts__has_any_keys=KEEPING)
+    match result:
+        case "kept":
+            return Q(status="succeeded") & kept
+        case "nothing":
+            return Q(status="succeeded") & ~kept
+        case "running" | "cancelled" | "abandoned":
+            return Q(status=result)
+        case "internal":
+            return Q(status="failed", error_kind__in=("internal", ""))
+    return Q(status="failed", error_kind=result)

@@ -12,6 +12,7 @@ from chats import distil
 from chats.steps import add_step
 from chats.topics import complete_topic
 from memories import store as memory_store
+from memories.extraction import ProviderDown, breaker
 from memories.models import Memory, Source
 from memories.usage import roll_up
 from projects.actors import Actor
@@ -74,6 +75,8 @@ def make_world(slug: str = "shop") -> World:
     IdempotencyRecord.objects.create(
         caller=f"key:{key.pk}", key="once", fingerprint="f", status=201, result={"memory": memory.pk}
     )
+    for _failure in range(breaker.FAILURES):
+        breaker.failed(breaker.Admission(slug), ProviderDown("timeout"), now=timezone.now())
     proposal = Memory.objects.of(project).proposed().first()
     assert proposal is not None
     return World(

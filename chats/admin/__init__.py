@@ -1,6 +1,7 @@
-"""Operators' pages for topics, turns and instructions."""
+"""Operators' pages for topics, turns and instructions, and for distilling that fails."""
 
+from chats.admin.distilling import BreakerAdmin, RunAdmin
 from chats.admin.topics import InstructionAdmin, TopicAdmin
 from chats.admin.turns import ChatAdmin
 
-__all__ = ["ChatAdmin", "InstructionAdmin", "TopicAdmin"]
+__all__ = ["BreakerAdmin", "ChatAdmin", "InstructionAdmin", "RunAdmin", "TopicAdmin"]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from django.contrib import admin
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
+from chats import schedule
 from chats.models import Chat, Instruction, Topic
+from memories.models import Extraction
 from projects.admin import ProjectFilter, ReadableAdmin, visible
 from projects.admin.fragments import (
     NOTHING,
@@ -98,6 +101,9 @@ class TopicAdmin(ReadableAdmin):
     def distilling(self, obj: Topic) -> SafeString:
         if obj.distil_lease_token:
             return badge(_("running"), "info")
+        state, _due_at = schedule.state_of(obj, memory_enabled=True, now=timezone.now())
+        if state == "waiting_for_provider":
+            return badge(_("waits for the model provider"), "warning")
         return badge(_("due"), "warning") if obj.distil_pending else badge(_("nothing due"))
 
     @display(description=_("due"))
@@ -153,7 +159,7 @@ class TopicAdmin(ReadableAdmin):
     @display(description=_("extractions"))
     def runs(self, obj: Topic) -> SafeString | str:
         return stacked(
-            joined((link(run, f"#{run.pk}"), run.get_status_display(), moment(run.started_at)))
+            joined((link(run, f"#{run.pk}"), Extraction.Result(run.result).label, moment(run.started_at)))
             for run in obj.extractions.order_by("-pk")[:SHOWN]  # type: ignore[attr-defined]
         )
 

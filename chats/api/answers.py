@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from projects.models import Project
 
 REMEMBERED_OUTCOMES = [str(one) for one in hearing.Outcome if one != hearing.Outcome.REFUSED]
-DISTIL_STATES = ("off", "running", "pending", "idle")
+DISTIL_STATES = ("off", "running", "pending", "waiting_for_provider", "idle")
 FORGET_OUTCOMES = ("disabled", "several", "needs_confirmation", "none")
 
 
@@ -179,8 +179,10 @@ class AddedStepAnswer(serializers.Serializer[Any]):
 
 
 class DistilAnswer(serializers.Serializer[Any]):
-    state = serializers.ChoiceField(choices=DISTIL_STATES)
-    due_at = serializers.DateTimeField(allow_null=True)
+    state = serializers.ChoiceField(
+        choices=DISTIL_STATES, help_text="`waiting_for_provider`: the model that would read it is down."
+    )
+    due_at = serializers.DateTimeField(allow_null=True, help_text="Not before then.")
 
 
 class ReceiptDetail(HeardAnswer):

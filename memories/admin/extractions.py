@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
-from memories.admin.words import OUTCOME_TONES, OUTCOMES, RANKERS, REASONS, ROLES, RUN_TONES
+from memories.admin.words import FAILURES, OUTCOME_TONES, OUTCOMES, RANKERS, REASONS, RESULT_TONES, ROLES
 from memories.models import Candidate, Extraction
 from projects.admin import CodeFilter, ProjectFilter, ReadableAdmin, visible
 from projects.admin.fragments import (
@@ -43,6 +43,13 @@ class OutcomeFilter(CodeFilter):
 
 class ReasonFilter(CodeFilter):
     title, parameter_name, codes = _("reason"), "reason", REASONS
+
+
+class ResultFilter(CodeFilter):
+    title, parameter_name, codes = _("result"), "result", dict(Extraction.Result.choices)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Extraction]) -> QuerySet[Extraction]:
+        return queryset.with_result([self.value()]) if self.value() else queryset  # type: ignore[attr-defined]
 
 
 class RoleFilter(CodeFilter):
@@ -95,13 +102,12 @@ class ExtractionAdmin(ReadableAdmin):
         "began",
     )
     list_filter = (
-        ("status", ChoicesDropdownFilter),
+        ResultFilter,
         ("trigger", ChoicesDropdownFilter),
-        ("error_kind", ChoicesDropdownFilter),
         ("project", ProjectFilter),
         ("started_at", RangeDateTimeFilter),
     )
-    list_filter_options = visible("status", "trigger", "error_kind")
+    list_filter_options = visible("result", "trigger")
     search_fields = ("topic__title", "topic__ref", "project__slug")
     list_select_related = ("project", "topic")
     where_there: ClassVar = {"error_said": "error_kind", "raw_text": "raw_output"}
@@ -128,9 +134,10 @@ class ExtractionAdmin(ReadableAdmin):
     def trigger_said(self, obj: Extraction) -> str:
         return obj.get_trigger_display()
 
-    @display(description=_("status"), ordering="status")
+    @display(description=_("result"), ordering="status")
     def state(self, obj: Extraction) -> SafeString:
-        return badge(obj.get_status_display(), RUN_TONES.get(obj.status, ""))
+        """Nothing worth keeping, an answer nobody can read and a provider that is down are three things."""
+        return badge(Extraction.Result(obj.result).label, RESULT_TONES.get(obj.result, "danger"))
 
     @display(description=_("backend"), ordering="backend")
     def backend_said(self, obj: Extraction) -> SafeString | str:
@@ -143,8 +150,6 @@ class ExtractionAdmin(ReadableAdmin):
 
     @display(description=_("outcome"))
     def counts_said(self, obj: Extraction) -> str:
-        if not obj.counts and obj.status == Extraction.RunStatus.SUCCEEDED:
-            return str(_("nothing worth keeping"))
         return counted(obj.counts, {**OUTCOMES, **REASONS})
 
     @display(description=_("started"), ordering="started_at")
@@ -160,7 +165,9 @@ class ExtractionAdmin(ReadableAdmin):
 
     @display(description=_("error"))
     def error_said(self, obj: Extraction) -> SafeString | str:
-        return stacked((obj.get_error_kind_display(), quiet(obj.error))) if obj.error_kind else NOTHING
+        if not obj.error_kind:
+            return NOTHING
+        return stacked((obj.get_error_kind_display(), quiet(FAILURES.get(obj.error, obj.error))))
 
     @display(description=_("turns read"), wrapper_class="cairn-wide")
     def turns_table(self, obj: Extraction) -> SafeString | str:

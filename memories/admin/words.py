@@ -11,13 +11,15 @@ from memories.extraction.reasons import Outcome, Reason
 from projects.admin.words import REASONS as CODED_REASONS
 
 STATUS_TONES = {"active": "success", "proposed": "warning", "superseded": "info", "rejected": "danger"}
-RUN_TONES = {
+RESULT_TONES = {
     "running": "info",
-    "succeeded": "success",
-    "failed": "danger",
+    "kept": "success",
+    "nothing": "",
     "cancelled": "warning",
     "abandoned": "warning",
+    "provider_down": "warning",
 }
+BREAKER_TONES = {"closed": "success", "open": "danger", "trying": "warning"}
 OUTCOME_TONES = {
     "stored": "success",
     "replaced": "success",
@@ -105,6 +107,19 @@ REASONS: dict[str, Any] = {
     Reason.TOMBSTONED: _("it was deleted or rejected before"),
     Reason.MANUAL_PRECEDENCE: _("a person's memory stands"),
     Reason.STALE: _("something said later contradicts it"),
+}
+# Why a provider is down, or its answer could not be read.
+FAILURES: dict[str, Any] = {
+    "timeout": _("it took too long"),
+    "rate_limited": _("it asked for a pause"),
+    "server_error": _("it reported an error of its own"),
+    "unreachable": _("it cannot be reached"),
+    "rejected": _("it refused the key or the model"),
+    "not_json": _("no structure in the answer"),
+    "refused": _("the model refused to answer"),
+    "cut_off": _("the answer was cut off"),
+    "empty": _("the answer was empty"),
+    "no_item_readable": _("nothing in the answer could be read"),
 }
 CODED_REASONS.update(REASONS)
 RANKERS = {"rules": pgettext_lazy("how something is done", "by rules")}

@@ -57,6 +57,7 @@ EXTRACTION: dict[str, Any] = {
     "topic": {"id": 40, "ref": "conv-88213", "title": "登录页"},
     "trigger": "turn",
     "status": "succeeded",
+    "result": "kept",
     "backend": "rules",
     "model": "",
     "prompt_version": "",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 class ExtractionParameters(Parameters):
     status = SeveralOf(Extraction.RunStatus.choices)
+    result = SeveralOf(Extraction.Result.choices)
     trigger = SeveralOf(Extraction.Trigger.choices)
     topic = serializers.IntegerField(required=False, min_value=1)
 
@@ -44,6 +45,8 @@ class ExtractionListView(APIView):
         project = access.project_for(request, slug, scope=Scope.TRACES_READ, permission=Permission.VIEW)
         wanted = read_parameters(ExtractionParameters, request, also=paging.PARAMETERS)
         runs = Extraction.objects.filter(project=project, **_conditions(wanted)).select_related("topic")
+        if "result" in wanted:
+            runs = runs.with_result(wanted["result"])
         return paging.paged(request, runs, extraction_json)
 
 

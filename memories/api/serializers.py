@@ -159,6 +159,10 @@ class ExtractionAnswer(serializers.Serializer[Any]):
     topic = TopicReference(allow_null=True)
     trigger = serializers.ChoiceField(choices=Extraction.Trigger.choices)
     status = serializers.ChoiceField(choices=Extraction.RunStatus.choices)
+    result = serializers.ChoiceField(
+        choices=Extraction.Result.choices,
+        help_text="What it came to: `nothing` worth keeping, an `unparsable` answer and `provider_down` differ.",
+    )
     backend = serializers.CharField()
     model = serializers.CharField()
     prompt_version = serializers.CharField()
@@ -168,7 +172,9 @@ class ExtractionAnswer(serializers.Serializer[Any]):
     tokens_in = serializers.IntegerField()
     tokens_out = serializers.IntegerField()
     error_kind = serializers.ChoiceField(choices=Extraction.ErrorKind.choices)
-    error = serializers.CharField()
+    error = serializers.CharField(
+        help_text="A word for what went wrong, such as `rate_limited` or `not_json`."
+    )
     started_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from memories import guard, store
 from memories.dedupe import content_hash
+from memories.extraction.backends import Unreadable
 from memories.extraction.judge import Verdict, choose, judge
 from memories.extraction.reasons import Outcome, Reason
 from memories.extraction.rules import signal_proposals
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from memories.models import Extraction
     from projects.actors import Actor
     from projects.models import Project
+
+MAX_RAW = 100_000
 
 _GUARD_REASONS = {
     "secret_found": Reason.SECRET_FOUND,
@@ -47,8 +50,13 @@ class Settled:
 def propose(transcript: Transcript, *, backend: Backend) -> Extracted:
     """What the backend proposes, and the directives and corrections whatever it proposes. Call it outside any
     transaction.
+
+    Raises ProviderDown, or Unreadable: an answer of which no item can be read is not an answer that nothing is
+    worth keeping.
     """
     extracted = backend.extract(transcript)
+    if extracted.unparsable and not extracted.candidates:
+        raise Unreadable("no_item_readable", raw=extracted.raw, usage=extracted.usage)
     return replace(extracted, candidates=signal_proposals(transcript, extracted.candidates))
 
 
@@ -290,6 +298,11 @@ def _known(memory: Memory, *, fresh: bool = False) -> KnownMemory:
         fresh=fresh,
         replaces=memory.replaces_id if memory.status == Status.PROPOSED else None,
     )
+
+
+def for_the_record(raw: str) -> str:
+    """What is kept of a backend's own words: as text that a database takes, without secrets, MAX_RAW characters."""
+    return guard.mask(_storable(raw[:MAX_RAW]))[:MAX_RAW]
 
 
 def _storable(text: str) -> str:

@@ -24,6 +24,7 @@ ACTIONS = {
     "instruction.dismiss": _("instruction dismissed"),
     "instruction.promote": _("instruction became a memory"),
     "extraction.retry": _("extraction tried again"),
+    "provider.try": _("model provider tried again"),
     "memory.create": _("memory added"),
     "memory.edit": _("memory changed"),
     "memory.confirm": _("memory confirmed"),

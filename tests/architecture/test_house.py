@@ -23,6 +23,7 @@ DOORS = {
     "Instruction": ("chats/instructions.py",),
     "Topic": ("chats/turns.py", "chats/schedule.py"),
     "Chat": ("chats/turns.py", "chats/steps.py", "chats/context.py", "chats/distil.py"),
+    "Breaker": ("memories/extraction/breaker.py",),
     "Extraction": ("chats/distil.py", "chats/schedule.py", "memories/store/removal.py"),
 }
 WRITES = {"create", "bulk_create", "update", "bulk_update", "delete", "get_or_create", "update_or_create"}
