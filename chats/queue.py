@@ -9,6 +9,8 @@ from celery import current_app
 from django.db import transaction
 from kombu.exceptions import KombuError
 
+from projects.http import request_id
+
 logger = logging.getLogger(__name__)
 
 DISTIL = "chats.distil"
@@ -47,7 +49,13 @@ def distil(topic_id: int, *, delay_s: float = 0.0) -> None:
     if breaker.is_open:
         return
     try:
-        current_app.send_task(DISTIL, args=[topic_id], countdown=delay_s or None, retry=False)
+        current_app.send_task(
+            DISTIL,
+            args=[topic_id],
+            countdown=delay_s or None,
+            retry=False,
+            headers={request_id.HEADER: request_id.current()},
+        )
     except (KombuError, OSError) as error:
         # What the transports raise comes as one of kombu's own errors.
         breaker.trip()

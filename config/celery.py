@@ -1,17 +1,25 @@
 """The Celery application: workers read it with `celery -A config worker -B`."""
 
 import logging
+import logging.config
 import os
 import signal
 from typing import Any
 
-from celery import Celery, bootsteps
+from celery import Celery, bootsteps, signals
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-app = Celery("cairn")
+app = Celery("cairn", task_cls="config.task_log:LoggedTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@signals.setup_logging.connect
+def _set_up_logging(**kwargs: Any) -> None:
+    """The site's own lines instead of Celery's; LOG_LEVEL says how many, `--loglevel` nothing."""
+    logging.config.dictConfig(settings.LOGGING)
 
 
 class WatchBeat(bootsteps.StartStopStep):

@@ -13,7 +13,7 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 from limits import parse_many
 
-from config import admin
+from config import admin, logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -91,6 +91,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "projects.http.request_id.RequestIdMiddleware",
+    "projects.http.request_log.RequestLogMiddleware",
     "projects.http.timing.ServerTimingMiddleware",
     "projects.http.throttling.RateLimitMiddleware",
     "django.middleware.security.SecurityMiddleware",
@@ -333,13 +334,8 @@ SPECTACULAR_SETTINGS = {
 
 # --- Logging -----------------------------------------------------------------------------------------------
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "projects.http.request_id.RequestIdFilter"}},
-    "formatters": {"line": {"format": "%(levelname)s %(name)s [%(request_id)s] %(message)s"}},
-    "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["request_id"]},
-    },
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-}
+# One JSON line each for requests, tasks and whatever else is said; `make run` asks for readable ones.
+LOG_FORMAT = env.str("LOG_FORMAT", default="json")
+if LOG_FORMAT not in logs.FORMATS:
+    raise ImproperlyConfigured(f"LOG_FORMAT is {LOG_FORMAT!r}; choose one of {', '.join(logs.FORMATS)}.")
+LOGGING = logs.configuration(form=LOG_FORMAT, level=env.str("LOG_LEVEL", default="INFO"), debug=DEBUG)

@@ -227,6 +227,7 @@ def main() -> int:
         os.environ["PYTHONUNBUFFERED"] = "1"
         os.environ.setdefault("PYTHONWARNINGS", EXPECTED_WARNINGS)
         os.environ.setdefault("SITE_URL", url)
+        os.environ.setdefault("LOG_FORMAT", "console")
         site = Site(url)
         for number in STOP_SIGNALS:
             signal.signal(number, site.on_signal)

@@ -7,6 +7,7 @@ problems         every refusal is `application/problem+json` with a stable `code
 idempotency      a POST with `Idempotency-Key` happens once
 preconditions    `ETag` and `If-Match`
 paging           cursors
+request_id, request_log   one id and one line for each request; no line holds content
 slashes          a write without the final slash works, too
 schema           how all this is described in OpenAPI
 """

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from projects import roles
 from projects.actors import Actor
-from projects.http import request_id, throttling
+from projects.http import request_id, request_log, throttling
 from projects.http.problems import Problem, not_found
 from projects.models import ApiKey, Project, Scope
 from projects.roles import Permission
@@ -135,6 +135,8 @@ def _count(request: Request, project: Project | None) -> None:
     """Count the request of a project's key for its project, of others for the project that they reach."""
     key = key_of(request)
     own = key.project_id if key else None
+    if project is not None:
+        request_log.note_project(project.pk)
     throttling.count(request, caller_of(request), own or (project.pk if project else None))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import uuid
 from contextvars import ContextVar
@@ -42,11 +41,3 @@ class RequestIdMiddleware:
         response = self.get_response(request)
         response[HEADER] = request_id
         return response
-
-
-class RequestIdFilter(logging.Filter):
-    """Put the current id on every record."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = current() or "-"
-        return True
