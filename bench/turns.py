@@ -1,89 +1,66 @@
 """What opening and finishing a turn cost over HTTP, beside an authenticated request that does nothing else.
 
-    make run                                     # in another terminal; it prints a key
-    python bench/turns.py --url http://127.0.0.1:8000 --key cairn_… --project shop
+    python -m bench turns
 
-Milliseconds depend on the machine; the ratios to `GET /me/` (same middleware, one SELECT by key) say more. Kinds of
-request take turns, so that a busy moment hits all of them alike. It leaves one topic behind and deletes it.
+The no-op is `GET /me/`: the same middleware, one SELECT by key. The kinds of request take turns on one
+connection, so that a busy moment hits all of them alike. Topics of ten turns; every turn is given memories.
 """
 
+from __future__ import annotations
+
 import argparse
-import http.client
-import json
+import os
 import statistics
-import time
-import uuid
-from typing import Any
-from urllib.parse import urlsplit
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+from django.db import connection
+
+from bench import sites
+from bench.clients import Client
+from bench.corpus import Filled, fill
+from bench.figures import Figures
+
+TURNS_A_TOPIC = 10
+WARM_UP = 20
 
 
-class Caller:
-    def __init__(self, url: str, key: str) -> None:
-        self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
-        self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        self.took: dict[str, list[float]] = {}
-
-    def __call__(self, kind: str, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        payload = json.dumps(body).encode() if body is not None else None
-        started = time.perf_counter()
-        self.connection.request(method, f"/api/v1{path}", payload, self.headers)
-        response = self.connection.getresponse()
-        answer = response.read()
-        self.took.setdefault(kind, []).append((time.perf_counter() - started) * 1000)
-        if response.status >= 400:
-            raise SystemExit(f"{method} {path} answered {response.status}: {answer.decode()[:300]}")
-        return json.loads(answer) if answer else None
-
-
-def percentile(values: list[float], share: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+def play(client: Client, filled: Filled, number: int) -> tuple[int, int]:
+    """One turn with everything beside it; how many memories it was given, and how many tokens."""
+    slug, speech = filled.project.slug, filled.speech
+    client("no-op: GET /me/", "GET", "/me/")
+    topic = {"ref": f"topic-{number // TURNS_A_TOPIC}"}
+    body = {"topic": topic, "ref": f"t-{number}", "message": speech.sentence(15), "files": ["src/a/b.ts"]}
+    opened = client("open a turn", "POST", f"/projects/{slug}/turns/", body)
+    client("recall, dry run", "POST", f"/projects/{slug}/recall/", {"message": speech.sentence(15)})
+    ending = {"status": "succeeded", "reply": speech.sentence(40)}
+    client("finish a turn", "POST", f"/turns/{opened['turn']['id']}/finish/", ending)
+    memory = opened["context"]["memory"]
+    return len(memory["refs"]), memory["tokens"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--url", default="http://127.0.0.1:8000")
-    parser.add_argument("--key", required=True)
-    parser.add_argument("--project", default="shop")
-    parser.add_argument("--turns", type=int, default=100)
-    arguments = parser.parse_args()
-    call = Caller(arguments.url, arguments.key)
-    topic = f"bench-{uuid.uuid4().hex[:8]}"
-    topic_id = None
-    for number in range(arguments.turns):
-        call("no-op (GET /me/)", "GET", "/me/")
-        opened = call(
-            "open a turn",
-            "POST",
-            f"/projects/{arguments.project}/turns/",
-            {
-                "topic": {"ref": topic},
-                "ref": f"t-{number}",
-                "message": "引用区块的列表页怎么排？ How are lists paged?",
-            },
-        )
-        topic_id = opened["turn"]["topic"]["id"]
-        call(
-            "finish a turn",
-            "POST",
-            f"/turns/{opened['turn']['id']}/finish/",
-            {"status": "succeeded", "reply": "按 ID 引用。By cursor."},
-        )
-        call(
-            "recall (dry run)",
-            "POST",
-            f"/projects/{arguments.project}/recall/",
-            {"message": "How are lists paged?"},
-        )
-    call("delete the topic", "DELETE", f"/topics/{topic_id}/")
-    no_op = statistics.median(call.took["no-op (GET /me/)"])
-    print(f"{'':20} {'n':>5} {'p50 ms':>8} {'p95 ms':>8} {'x no-op':>8}")
-    for kind, values in call.took.items():
-        middle = statistics.median(values)
-        print(
-            f"{kind:20} {len(values):5} {middle:8.1f} {percentile(values, 0.95):8.1f} {middle / no_op:8.1f}"
-        )
+    parser.add_argument("--turns", type=int, default=400)
+    parser.add_argument("--memories", type=int, default=300)
+    asked = parser.parse_args()
+    filled = fill("turns", asked.memories)
+    with sites.web(dict(os.environ), workers=1) as (_web, url):
+        warming = Client(url, filled.key, Figures())
+        for number in range(WARM_UP):
+            play(warming, filled, number)
+        figures = Figures()
+        client = Client(url, filled.key, figures)
+        given = [play(client, filled, number) for number in range(WARM_UP, WARM_UP + asked.turns)]
+        client.close()
+    items, tokens = (statistics.median(values) for values in zip(*given, strict=True))
+    print(figures.table(f"HTTP, {connection.vendor}, {asked.memories} memories"))
+    print(f"  a turn was given {items:.0f} memories, {tokens:.0f} tokens (medians)")
 
 
 if __name__ == "__main__":

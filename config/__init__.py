@@ -1,3 +1,7 @@
+from kombu.transport import TRANSPORT_ALIASES
+
 from config.celery import app as celery_app
+
+TRANSPORT_ALIASES["filesystem"] = "config.file_broker:Transport"
 
 __all__ = ["celery_app"]

@@ -1,0 +1,345 @@
+"""Many topics at once on a real site, and then the same with things going wrong. In the end everything must add up.
+
+    make faults                                  # 50 topics × 20 turns a scenario
+    python -m bench.faults --short               # 6 × 10, the way CI does it
+    python -m bench.faults "worker killed"
+
+gunicorn, two workers of two processes each, a beat, MariaDB and Redis are started for it and thrown away. Every
+scenario has a project of its own. Exit status 1 when anything is lost, doubled, left over, or answered with a
+failure that the scenario does not excuse.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bench.crowd import Crowd, GaveUp
+from bench.figures import percentile
+from bench.fleet import WORKERS, Fleet, Pace, fleet
+from bench.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """How much is said, how long an outage lasts, how patiently the end is awaited."""
+
+    topics: int
+    turns: int
+    outage_s: float
+    quiet_within_s: float
+    pace: Pace
+
+
+FULL = Size(
+    topics=50,
+    turns=20,
+    outage_s=10,
+    quiet_within_s=240,
+    pace=Pace(sweep_every_s=2, lease_s=20, back_off_s=None),
+)
+SHORT = Size(
+    topics=6,
+    turns=10,
+    outage_s=2,
+    quiet_within_s=60,
+    pace=Pace(sweep_every_s=0.5, lease_s=6, back_off_s=(0.5, 1, 2)),
+)
+
+
+@dataclass
+class Play:
+    """One scenario under way: who talks, what can be hurt, and what was seen."""
+
+    site: Fleet
+    size: Size
+    crowd: Crowd
+    ledger: Ledger
+    seen: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+
+    def expect(self, holds: bool, otherwise: str) -> None:
+        if not holds:
+            self.broken.append(otherwise)
+
+    @property
+    def halves(self) -> tuple[range, range]:
+        middle = self.size.turns // 2
+        return range(middle), range(middle, self.size.turns)
+
+    @contextmanager
+    def meanwhile(self, job: Callable[[], None]) -> Iterator[None]:
+        """Do the job in a thread while the block runs; what it raises is raised at the end."""
+        raised: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                job()
+            except BaseException as error:
+                raised.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+        if raised:
+            raise raised[0]
+
+    def send_until(self, over: threading.Event) -> None:
+        """The second half of the turns, spread over the time of an outage: its last turns are sent when it is over."""
+        first, *rest = self.halves[1]
+        self.crowd.send([first])
+        while rest:
+            if len(rest) == 1:
+                over.wait()
+            self.crowd.send([rest.pop(0)])
+
+    def excuse_nothing(self) -> None:
+        self.expect(not self.crowd.troubles, f"requests failed: {dict(self.crowd.troubles)}")
+
+
+# --- What goes wrong -----------------------------------------------------------------------------------------
+
+
+def calm(play: Play) -> None:
+    """Nothing goes wrong, and no request fails."""
+    play.crowd.send(range(play.size.turns))
+    play.excuse_nothing()
+
+
+PLACES = ("claimed", "reading", "locked", "written", "telling")
+
+
+def worker_killed(play: Play) -> None:
+    """Workers are killed by SIGKILL at every step of a run: whole, as by a power cut, and one process alone."""
+
+    def kill() -> None:
+        for place in PLACES:
+            for whom in ("group", "process"):
+                order = play.site.order(f"worker-{place}", f"KILL {whom}")
+                pid = play.site.await_blow(order)
+                play.seen.append(f"{whom} of {pid} killed when {place}")
+
+    with play.meanwhile(kill):
+        for number in range(play.size.turns):
+            play.crowd.send([number])
+            # Slowly enough for a run, or what is left of it, between two turns.
+            time.sleep(play.size.pace.sweep_every_s)
+    play.excuse_nothing()
+
+
+def web_killed(play: Play) -> None:
+    """The web process dies after the commit of a finished turn and before a worker is told. The client asks again."""
+    last = play.size.turns - 1
+    struck = [topic for topic in range(play.size.topics) if topic % 3 == 0]
+    one_at_a_time = threading.Lock()
+
+    def kill_after_commit(topic: int, number: int) -> None:
+        if number == last and topic in struck:
+            one_at_a_time.acquire()
+            order = play.site.order("web-telling", "KILL group", topic_id=play.crowd.topic_ids[topic])
+
+            def see() -> None:
+                try:
+                    play.seen.append(f"web process {play.site.await_blow(order)} killed")
+                finally:
+                    one_at_a_time.release()
+
+            threading.Thread(target=see).start()
+
+    first, second = play.halves
+    play.crowd.send(first)
+    play.crowd.send(second, before_finish=kill_after_commit)
+    with one_at_a_time:
+        play.expect(len(play.seen) == len(struck), f"{len(play.seen)} of {len(struck)} kills took place")
+    missed = [topic for topic in struck if not play.crowd.repeated[topic]]
+    play.expect(not missed, f"the turn was not committed before the kill in topics {missed}")
+
+
+def redis_stopped(play: Play) -> None:
+    """Redis is away for a while: finishing answers 200 all the same, and at once."""
+    first, second = play.halves
+    play.crowd.send(first)
+    play.site.services("stop", "redis")
+    began = time.monotonic()
+    play.crowd.send(second)
+    play.seen.append(f"{len(second) * play.size.topics} turns while Redis was stopped")
+    time.sleep(max(0.0, play.size.outage_s - (time.monotonic() - began)))
+    play.site.services("start", "redis")
+    play.excuse_nothing()
+
+
+def redis_hangs(play: Play) -> None:
+    """Redis keeps its connections and answers nothing: a request waits for it once, then nobody asks any more."""
+    first, second = play.halves
+    play.crowd.send(first)
+    pid = play.site.services.pid("redis")
+    os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+    try:
+        play.crowd.send(second)
+        play.seen.append(f"{len(second) * play.size.topics} turns while Redis hung")
+        time.sleep(max(0.0, play.size.outage_s - (time.monotonic() - began)))
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    play.excuse_nothing()
+
+
+def redis_emptied(play: Play) -> None:
+    """Redis loses all it knew, and the workers die with what they had fetched: only the database knows what is due."""
+    first, second = play.halves
+    play.crowd.send(first)
+    play.site.halt(*WORKERS)
+    play.crowd.send(second)
+    # Without append-only file and snapshots it comes back empty.
+    play.site.services("kill", "redis")
+    play.site.services("start", "redis")
+    play.seen.append("Redis killed with every message in it")
+    play.site.resume(*WORKERS)
+    play.excuse_nothing()
+
+
+def mariadb_restarted(play: Play) -> None:
+    """MariaDB is stopped and started, then killed and started, under load. Clients ask again with the same refs."""
+
+    def restart() -> None:
+        for how in ("stop", "kill"):
+            time.sleep(play.size.outage_s / 4)
+            play.site.services(how, "mariadb")
+            time.sleep(play.size.outage_s / 4)
+            play.site.services("start", "mariadb")
+            play.seen.append(f"MariaDB {how} and start")
+
+    with play.meanwhile(restart):
+        for number in range(play.size.turns):
+            play.crowd.send([number])
+            time.sleep(play.size.outage_s / play.size.turns)
+    unexpected = set(play.crowd.troubles) - {
+        f"{kind}: {what}" for kind in ("open", "finish") for what in ("503",)
+    }
+    play.expect(not unexpected, f"answered otherwise than 503: {dict(play.crowd.troubles)}")
+
+
+def lease_outlived(play: Play) -> None:
+    """A worker is stopped in mid-run until its lease is over and others have read the turns; then it goes on."""
+    play.crowd.send(play.halves[0])
+    order = play.site.order("worker-reading", "STOP group")
+    with play.meanwhile(lambda: play.crowd.send(play.halves[1])):
+        pid = play.site.await_blow(order)
+    held = play.ledger.rows(
+        "SELECT id FROM memories_extraction WHERE project_id=%(project)s AND status='running'"
+    )
+    play.broken += play.ledger.await_quiet(within_s=play.size.quiet_within_s)
+    os.killpg(os.getpgid(pid), signal.SIGCONT)
+    # It finds out when it comes to its last transaction.
+    time.sleep(2)
+    ended = play.ledger.rows(
+        "SELECT id FROM memories_extraction WHERE project_id=%(project)s AND status='abandoned'"
+    )
+    taken_over = {pk for (pk,) in held} & {pk for (pk,) in ended}
+    play.seen.append(f"worker {pid} stopped until runs {sorted(taken_over)} were abandoned, then let go on")
+    play.expect(bool(taken_over), f"no run was taken over: {held} ran, {ended} are abandoned")
+    play.excuse_nothing()
+
+
+SCENARIOS: dict[str, Callable[[Play], None]] = {
+    scenario.__name__.replace("_", " "): scenario
+    for scenario in (
+        calm, worker_killed, web_killed, redis_stopped, redis_hangs, redis_emptied, mariadb_restarted, lease_outlived,
+    )
+}  # fmt: skip
+
+
+# --- How it ends ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Report:
+    name: str
+    seconds: float
+    crowd: Crowd
+    seen: list[str]
+    runs: Counter[str]
+    violations: list[str]
+
+    def __str__(self) -> str:
+        turns = self.crowd.topics * self.crowd.turns
+        lines = [
+            f"{self.name}: {turns} turns in {self.seconds:.1f} s · "
+            + " · ".join(
+                f"{kind} p50 {percentile(took, 0.5):.0f} p95 {percentile(took, 0.95):.0f} max {max(took):.0f} ms"
+                for kind, took in self.crowd.took.items()
+            )
+        ]
+        lines.append("  runs: " + ", ".join(f"{n} {what}" for what, n in sorted(self.runs.items())))
+        if self.crowd.troubles:
+            lines.append(
+                "  asked again: " + ", ".join(f"{n} × {what}" for what, n in self.crowd.troubles.items())
+            )
+        lines += [f"  · {what}" for what in self.seen]
+        lines += [f"  VIOLATION: {what}" for what in self.violations[:20]]
+        if len(self.violations) > 20:
+            lines.append(f"  and {len(self.violations) - 20} more")
+        if not self.violations:
+            lines.append("  nothing lost, nothing doubled, nothing left over")
+        return "\n".join(lines)
+
+
+def play(site: Fleet, name: str, size: Size) -> Report:
+    """One scenario to its end, and what it came to."""
+    slug = slug_of(name)
+    project_id, key = site.projects[slug]
+    crowd = Crowd(site.url, slug, key, size.topics, size.turns)
+    ledger = Ledger(site.environment["DATABASE_URL"], project_id)
+    stage = Play(site, size, crowd, ledger)
+    began = time.monotonic()
+    try:
+        SCENARIOS[name](stage)
+    except (GaveUp, TimeoutError) as error:
+        stage.broken.append(f"the scenario could not be played: {error}")
+    seconds = time.monotonic() - began
+    stage.broken += ledger.await_quiet(within_s=size.quiet_within_s)
+    stage.broken += ledger.violations(crowd.said())
+    return Report(name, seconds, crowd, stage.seen, ledger.runs(), stage.broken)
+
+
+def slug_of(name: str) -> str:
+    return name.replace(" ", "-")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("scenarios", nargs="*", choices=[*SCENARIOS, []], help="default: all")
+    parser.add_argument("--short", action="store_true", help="few turns and short waits, as CI does it")
+    asked = parser.parse_args()
+    size = SHORT if asked.short else FULL
+    names = asked.scenarios or list(SCENARIOS)
+    failed = 0
+    with fleet([slug_of(name) for name in names], size.pace) as site:
+        for name in names:
+            report = play(site, name, size)
+            print(report, flush=True)
+            if report.violations:
+                failed += 1
+                print(site.logs(), file=sys.stderr)
+    print(f"{len(names) - failed} of {len(names)} scenarios held")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
