@@ -21,15 +21,15 @@ logger = logging.getLogger(__name__)
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
+    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
         # Read in the order of their names, as kombu's own are; a draft's name is no message's.
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}"
         try:
-            _write(Path(self.data_folder_out) / f"{name}.{queue}.msg", dumps(payload))
+            _write(Path(self.data_folder_out) / f"{name}.{queue}.msg", dumps(message))
         except OSError as error:
             raise ChannelError(f"Cannot put a message into {self.data_folder_out!r}") from error
 
-    def _get(self, queue: str) -> Any:
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
         while True:
             try:
                 return super()._get(queue)
