@@ -13,7 +13,7 @@ from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy as _
 from limits import parse_many
 
-from config import admin, logs
+from config import admin, csp, logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -70,6 +70,7 @@ if PROXY_COUNT < 1:
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": csp.STRICT}
 
 INSTALLED_APPS = [
     "unfold",
@@ -80,6 +81,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "csp",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -96,6 +98,7 @@ MIDDLEWARE = [
     "projects.http.throttling.RateLimitMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.csp.PolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "projects.http.slashes.TrailingSlashMiddleware",
