@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -51,6 +53,42 @@ def worker(log: Path, *, concurrency: int = 1, **changes: str) -> Iterator[subpr
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def web(log: Path, *, threads: int = 2, **changes: str) -> Iterator[str]:
+    """One gunicorn process; gives its address. What it says goes to `log`."""
+    port = free_port()
+    command = [sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{port}"]
+    command += ["--workers", "1", "--threads", str(threads), "--no-control-socket"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=settings.BASE_DIR, env=environment(**changes), stdout=output, stderr=output
+        )
+    try:
+        url = f"http://127.0.0.1:{port}"
+        await_true(lambda: process.poll() is not None or answers(url), told=log)
+        yield url
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/api/v1/health/live/", timeout=5):
+            return True
+    except OSError:
+        return False
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def await_true(condition: Callable[[], bool], *, within_s: float = 60, told: Path | None = None) -> None:

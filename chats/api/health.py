@@ -5,17 +5,20 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from celery import current_app
+from django.conf import settings
 from django.db import DatabaseError, connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiExample, extend_schema
-from kombu.exceptions import OperationalError as BrokerError
+from kombu import Connection
+from kombu.exceptions import KombuError
 from rest_framework import serializers
 from rest_framework.permissions import AllowAny
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from chats import queue
 from memories import tokens
 from projects.http.problems import Problem
 from projects.http.schema import problems
@@ -29,6 +32,11 @@ logger = logging.getLogger(__name__)
 OK, MISSING, UNKNOWN = "ok", "missing", "unknown"
 # What is reported, but not needed: what the broker loses, the sweep finds.
 NOT_REQUIRED = frozenset({"broker"})
+# How long a broker that hangs may hold up the answer; probes themselves often wait no longer than a second.
+BROKER_S = 0.25
+
+
+_broker_failed = queue.Breaker()
 
 
 class LiveAnswer(serializers.Serializer[Any]):
@@ -99,14 +107,33 @@ def _database() -> str:
     return OK
 
 
+class _Migrations:
+    """Which migrations wait. Reading all of their files costs a hundred times what asking the database does, and
+    leads elsewhere only after a migration was applied or taken back, or in a new process.
+    """
+
+    def __init__(self) -> None:
+        self._seen: frozenset[tuple[str, str]] | None = None
+        self._is_behind = True
+
+    def are_behind(self) -> bool:
+        applied = frozenset(MigrationRecorder(connection).migration_qs.values_list("app", "name"))
+        if applied != self._seen:
+            # One that is applied although an earlier one is not counts, too.
+            needed = MigrationLoader(connection).graph.nodes
+            self._is_behind, self._seen = not applied.issuperset(needed), applied
+        return self._is_behind
+
+
+_known = _Migrations()
+
+
 def _migrations() -> str:
     try:
-        executor = MigrationExecutor(connection)
-        is_behind = bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        return MISSING if _known.are_behind() else OK
     except DatabaseError:
         logger.exception("the migrations cannot be read")
         return MISSING
-    return MISSING if is_behind else OK
 
 
 def _tokenizer() -> str:
@@ -119,10 +146,18 @@ def _tokenizer() -> str:
 
 
 def _broker() -> str:
+    if queue.breaker.is_open or _broker_failed.is_open:
+        # Whoever asks again within seconds would only wait for the same.
+        return MISSING
+    options = settings.CELERY_BROKER_TRANSPORT_OPTIONS | {
+        "socket_connect_timeout": BROKER_S,
+        "socket_timeout": BROKER_S,
+    }
     try:
-        with current_app.connection_for_write() as broker:
-            broker.ensure_connection(max_retries=1, timeout=1)
-    except (BrokerError, OSError):
+        with Connection(settings.CELERY_BROKER_URL, transport_options=options) as broker:
+            broker.ensure_connection(max_retries=0, timeout=BROKER_S)
+    except (KombuError, OSError):
+        _broker_failed.trip()
         logger.warning("the broker does not answer")
         return MISSING
     return OK

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework.views import APIView
 
-from memories import guard, store
+from memories import guard, store, tokens
 from memories.api.serializers import memory_json, named
 from memories.models import Memory
 from projects.http import preconditions
@@ -16,6 +17,8 @@ from projects.models import Project
 
 if TYPE_CHECKING:
     from rest_framework.response import Response
+
+logger = logging.getLogger(__name__)
 
 
 class StoreView(APIView):
@@ -26,6 +29,10 @@ class StoreView(APIView):
             exc = problem_of(exc, self.request.data)
         elif isinstance(exc, Memory.DoesNotExist | Project.DoesNotExist):
             exc = not_found()
+        elif isinstance(exc, tokens.TokenizerUnavailable):
+            # /health/ready/ says so as well.
+            logger.exception("tokens cannot be counted")
+            exc = Problem(503, "unavailable", _("Try again in a moment."), headers={"Retry-After": "5"})
         return super().handle_exception(exc)
 
 
