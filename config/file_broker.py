@@ -21,7 +21,8 @@ logger = logging.getLogger(__name__)
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
+    # The bases of kombu do not agree about the name of what is put.
+    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:  # type: ignore[override]
         # Read in the order of their names, as kombu's own are; a draft's name is no message's.
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}"
         try:
