@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 START_S = 90
 STOP_S = 20
-WORKERS = ("worker-1", "worker-2")
+WORKERS = ("worker-1", "worker-2", "worker-3", "worker-4")
 # Ends with this process, however this process ends.
 END_WITH_US = [setpriv, "--pdeathsig", "KILL"] if (setpriv := shutil.which("setpriv")) else []
 
@@ -49,11 +49,15 @@ print("SEEDED", json.dumps(seeded))
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
-    """How long the site waits for what: time limits of a run, the sweep, the back-off (None: the product's own)."""
+    """How long the site waits for what. `back_off_s` and `pause_s` (a broker that failed is left alone) as the
+    product has them, if None.
+    """
 
     sweep_every_s: float
     lease_s: int
-    back_off_s: tuple[float, ...] | None
+    idle_transaction_s: int
+    back_off_s: tuple[float, ...] | None = None
+    pause_s: float = 10
 
     def environment(self) -> dict[str, str]:
         told = {
@@ -66,9 +70,11 @@ class Pace:
             "DISTIL_HARD_LIMIT_S": str(self.lease_s - 1),
             "DISTIL_LEASE_S": str(self.lease_s),
             "BROKER_VISIBILITY_TIMEOUT_S": str(2 * self.lease_s),
+            "DB_IDLE_TRANSACTION_S": str(self.idle_transaction_s),
         }
         if self.back_off_s:
             told["BENCH_BACK_OFF_S"] = ",".join(map(str, self.back_off_s))
+            told["BENCH_PAUSE_S"] = str(self.pause_s)
         return told
 
 
@@ -200,23 +206,17 @@ class Fleet:
         written.write_text(blow)
         return written.rename(self.orders / name)
 
-    def await_blow(self, order: Path, *, within_s: float = 30) -> int:
-        """The process that was struck."""
+    def await_blow(self, order: Path, *, within_s: float = 60) -> tuple[int, int]:
+        """The process that was struck, and the topic that it had in hand."""
         deadline = time.monotonic() + within_s
         while not (taken := list((self.orders / "taken").glob(f"{order.name}.*"))):
             if time.monotonic() > deadline:
                 order.unlink(missing_ok=True)
-                raise TimeoutError(f"no process came to {order.name} within {within_s} s\n{self.logs()}")
+                raise TimeoutError(f"no process came to {order.name} within {within_s} s")
             time.sleep(0.02)
-        pid = int(taken[0].suffix[1:])
+        *_, pid, topic = taken[0].name.split(".")
         taken[0].unlink()
-        return pid
-
-    def program_of(self, pid: int) -> Program:
-        group = os.getpgid(pid)
-        return next(
-            program for program in self.programs.values() if program.process and program.process.pid == group
-        )
+        return int(pid), int(topic)
 
     def logs(self, limit: int = 1500) -> str:
         return "\n".join(
@@ -273,7 +273,7 @@ def _programs(environment: Mapping[str, str], folder: Path, port: int) -> dict[s
     celery = [*python, "celery", "--quiet", "-A", "bench.sabotage"]
     commands = {"web": web, "beat": [*celery, "beat", "--schedule", str(folder / "beat"), "--pidfile", ""]}
     for name in WORKERS:
-        commands[name] = [*celery, "worker", "--hostname", f"{name}@%h", "--concurrency", "2"]
+        commands[name] = [*celery, "worker", "--hostname", f"{name}@%h", "--concurrency", "1"]
     return {
         name: Program(
             name=name,

@@ -87,12 +87,12 @@ class Ledger:
         """Every promise that the rows break, in words."""
         turns = self._turns()
         return [
-            *_turns_as_said(turns, said),
-            *_read_once(turns, self._reads()),
-            *_contexts(turns),
+            *turns_as_said(turns, said),
+            *read_once(turns, self._reads()),
+            *contexts(turns),
             *self._only_succeeded_runs_wrote(),
             *self._candidates_of_succeeded_turns(),
-            *_memories_as_said(self._memories(), said),
+            *memories_as_said(self._memories(), said),
             *self._versions(),
         ]
 
@@ -156,7 +156,7 @@ class Ledger:
         ]
 
 
-def _turns_as_said(turns: Sequence[Turn], said: Sequence[Said]) -> list[str]:
+def turns_as_said(turns: Sequence[Turn], said: Sequence[Said]) -> list[str]:
     """Every turn is there once, in order, and ended as its client said."""
     found = [(turn.topic, turn.ref, turn.status) for turn in turns]
     wanted = [(one.topic, one.ref, one.ending) for one in said]
@@ -173,7 +173,7 @@ def _turns_as_said(turns: Sequence[Turn], said: Sequence[Said]) -> list[str]:
     return broken
 
 
-def _read_once(turns: Sequence[Turn], reads: dict[int, list[tuple[int, str]]]) -> list[str]:
+def read_once(turns: Sequence[Turn], reads: dict[int, list[tuple[int, str]]]) -> list[str]:
     """Every succeeded turn is read by exactly one succeeded run; a failed or cancelled one by none at all."""
     broken = []
     for turn in turns:
@@ -189,11 +189,12 @@ def _read_once(turns: Sequence[Turn], reads: dict[int, list[tuple[int, str]]]) -
     return broken
 
 
-def _contexts(turns: Sequence[Turn]) -> list[str]:
+def contexts(turns: Sequence[Turn]) -> list[str]:
+    """Every turn got its context, whatever happened between its storing and its recall."""
     return [f"{turn.ref} never got its context" for turn in turns if turn.memory_refs is None]
 
 
-def _memories_as_said(
+def memories_as_said(
     memories: Sequence[tuple[int, str, str, str, int | None]], said: Sequence[Said]
 ) -> list[str]:
     """What was said to be kept is kept once, nothing else is kept, and no two live memories are alike."""

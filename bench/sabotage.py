@@ -1,16 +1,17 @@
 """The product's own processes, with places at which they can be struck: killed or stopped, exactly there.
 
 Started as `celery -A bench.sabotage worker` and `gunicorn bench.sabotage:application`; BENCH_ORDERS names a folder.
-A file in it orders one blow: its name is the place (`reading`) or the place with a topic (`telling@40`), its text
-the signal and whom it hits (`KILL group`). The process that comes there first takes the file away and is struck.
-Nothing of the product is changed but what BENCH_BACK_OFF_S says: the waits after failures, in seconds.
+A file in it orders one blow: its name is the place (`worker-reading`) or the place with a topic (`web-telling@40`),
+its text the signal, whom it hits and which topics it spares (`KILL group 12,15`). The process that comes there first
+takes the file away and is struck. Nothing of the product is changed but how long it waits after failures, where
+BENCH_BACK_OFF_S and BENCH_PAUSE_S say so.
 """
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
+import threading
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -27,71 +28,76 @@ from config.wsgi import application
 from memories.extraction.rules import Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from memories.extraction import Extracted, Transcript
 
 __all__ = ["app", "application"]
 
 ORDERS = Path(os.environ["BENCH_ORDERS"])
 ROLE = os.environ["BENCH_ROLE"]
-# A stopped process goes on where it was; one that was killed never gets there.
 HOLD_S = 30
 
 
-def strike(place: str, topic_id: int | None) -> None:
+def strike(place: str, topic_id: int) -> None:
     """Do to this process what was ordered for this place, if anything was."""
     place = f"{ROLE}-{place}"
-    with suppress(FileNotFoundError):
-        for name in os.listdir(ORDERS):
-            if name in (place, f"{place}@{topic_id}"):
-                taken = ORDERS / "taken" / f"{name}.{os.getpid()}"
-                (ORDERS / name).rename(taken)  # by one process alone
-                _hit(*taken.read_text().split())
+    for name in os.listdir(ORDERS):
+        if name in (place, f"{place}@{topic_id}"):
+            with suppress(FileNotFoundError):  # another process was quicker
+                number, whom, *spared = (ORDERS / name).read_text().split()
+                if str(topic_id) not in ",".join(spared).split(","):
+                    (ORDERS / name).rename(ORDERS / "taken" / f"{name}.{os.getpid()}.{topic_id}")
+                    _hit(signal.Signals[f"SIG{number}"], whom)
 
 
-def _hit(number: str, whom: str) -> None:
-    hit = signal.Signals[f"SIG{number}"]
+def _hit(blow: signal.Signals, whom: str) -> None:
     if whom == "group":
-        os.killpg(os.getpgrp(), hit)
+        os.killpg(os.getpgrp(), blow)
     else:
-        os.kill(os.getpid(), hit)
-    if number == "KILL":
-        time.sleep(HOLD_S)  # it comes at once, but not before the next line
+        os.kill(os.getpid(), blow)
+    if blow == signal.SIGKILL:
+        time.sleep(HOLD_S)  # it comes at once, but perhaps not before the next line
 
 
-def _struck_after[**P, R](place: str, function: Callable[P, R]) -> Callable[P, R]:
-    @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        result = function(*args, **kwargs)
-        strike(place, _topic(*args))
-        return result
-
-    return run
+def _claim(topic_id: int, **kwargs: Any) -> schedule.Claim | None:
+    claimed = claim(topic_id, **kwargs)
+    if claimed is not None:
+        in_hand.topic_id = topic_id
+        strike("claimed", topic_id)
+    return claimed
 
 
-def _struck_before[**P, R](place: str, function: Callable[P, R]) -> Callable[P, R]:
-    @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        strike(place, _topic(*args))
-        return function(*args, **kwargs)
-
-    return run
+def _extract(self: Rules, transcript: Transcript) -> Extracted:
+    strike("reading", in_hand.topic_id)
+    return extract(self, transcript)
 
 
-def _topic(*args: Any) -> int | None:
-    """The topic that a call is about: an id, or a claim."""
-    first = args[0] if args else None
-    return first if isinstance(first, int) else getattr(first, "topic_id", None)
+def _hold(held: schedule.Claim) -> None:
+    """In the last transaction, with the topic's row locked and nothing written."""
+    hold(held)
+    strike("locked", held.topic_id)
 
 
-schedule.claim = _struck_after("claimed", schedule.claim)
-Rules.extract = _struck_before("reading", Rules.extract)
-# In the last transaction: with the topic's row locked and nothing written; with all written and nothing committed.
-schedule.hold = _struck_after("locked", schedule.hold)
-schedule.release = _struck_after("written", schedule.release)
-# After the commit, before anybody is told.
-queue.distil = _struck_before("telling", queue.distil)
+def _release(held: schedule.Claim, *, more: bool) -> bool:
+    """In the last transaction, with all written and nothing committed."""
+    is_due = release(held, more=more)
+    strike("written", held.topic_id)
+    return is_due
+
+
+def _tell(topic_id: int, **kwargs: Any) -> None:
+    """After the commit, before anybody is told."""
+    strike("telling", topic_id)
+    tell(topic_id, **kwargs)
+
+
+in_hand = threading.local()
+claim, hold, release, tell = schedule.claim, schedule.hold, schedule.release, queue.distil
+extract = Rules.extract
+schedule.claim, schedule.hold, schedule.release, queue.distil = _claim, _hold, _release, _tell
+Rules.extract = _extract
 
 if waits := os.environ.get("BENCH_BACK_OFF_S"):
-    if not hasattr(schedule, "BACK_OFF_S"):
-        raise SystemExit("The back-off lies elsewhere: shorten it there.")
+    if not hasattr(schedule, "BACK_OFF_S") or not hasattr(queue, "PAUSE_S"):
+        raise SystemExit("The waits after failures lie elsewhere: shorten them there.")
     schedule.BACK_OFF_S = tuple(float(wait) for wait in waits.split(","))
+    queue.PAUSE_S = float(os.environ["BENCH_PAUSE_S"])
