@@ -61,5 +61,8 @@ openapi: setup ## the API's description is complete and valid OpenAPI 3.1 (left 
 lock: ## pin and hash the requirements anew; ARGS=--upgrade takes newer releases
 	@scripts/lock $(ARGS)
 
+faults: setup ## 50 topics at once while workers, web, Redis and MariaDB die; ARGS=--short as CI does it, ARGS=calm plays one
+	@$(bin)/python -m bench.faults $(ARGS)
+
 ci: ## everything, on SQLite and on MariaDB with Redis, as CI does it
 	@.ci/run
