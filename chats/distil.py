@@ -94,7 +94,9 @@ def oldest_unread(topic: Topic) -> list[Chat]:
         .exclude(status=RunStatus.FAILED, error_kind__in=NOT_OF_THE_TURNS)
         .first()
     )
-    if last is not None and last.status in (RunStatus.FAILED, RunStatus.ABANDONED):
+    if last is None or last.status not in (RunStatus.FAILED, RunStatus.ABANDONED):
+        return chosen
+    if chosen and chosen[0].pk in last.chats_read:
         return chosen[: max(1, len(last.chats_read) // 2)]
     return chosen
 
@@ -185,7 +187,7 @@ def _ask(admission: Admission, transcript: Transcript, backend: Backend) -> Extr
         error = down
         _when_there(lambda: breaker.failed(admission, error, now=timezone.now()))
         raise
-    except extracting.Unreadable:
+    except (extracting.Unreadable, extracting.InputRefused):
         _when_there(lambda: _answered(admission))
         raise
     except Exception:
@@ -347,7 +349,7 @@ def _told(error: Exception) -> dict[str, Any]:
                 "tokens_in": error.usage.input,
                 "tokens_out": error.usage.output,
             }
-        case extracting.ProviderDown() if error.reason:
+        case extracting.ProviderDown() | extracting.InputRefused() if error.reason:
             return {"error": error.reason}
     return {"error": type(error).__name__}
 

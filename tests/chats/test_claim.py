@@ -339,7 +339,7 @@ def test_a_turn_that_cannot_be_read_is_found_by_halving_and_given_up_after_three
     monkeypatch.setattr(distil.extracting, "backend", lambda name: backend)
     run_through_back_offs(poisoned.topic_id, rounds=3)
     # What fails is halved until something is read, then comes all that is left: twice, until the turn is alone.
-    assert backend.given == [8, 4, 2, 6, 3, 1, 5, 2, 1, 1, 1, 1, 3]
+    assert backend.given == [8, 4, 2, 6, 3, 1, 5, 2, 1, 1, 1, 4]
     assert reads_per_turn() == {chat.pk: 1 for chat in chats if chat != poisoned}
     poisoned.refresh_from_db()
     last_try = Extraction.objects.get(pk=poisoned.extraction_id)
