@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from billiard.einfo import ExceptionInfo
+from billiard.exceptions import WorkerLostError
 from celery import Task, signals
 from celery.exceptions import SoftTimeLimitExceeded
 from celery.worker.request import Request
@@ -37,8 +38,9 @@ class LoggedRequest(Request):
         self, exc_info: ExceptionInfo, send_failed_event: bool = True, return_ok: bool = False
     ) -> None:
         super().on_failure(exc_info, send_failed_event, return_ok)
-        if (error := type(exc_info.exception).__name__) == "WorkerLostError":
-            self._tell("lost", error)
+        error = exc_info.exception
+        if isinstance(getattr(error, "exc", error), WorkerLostError):
+            self._tell("lost", WorkerLostError.__name__)
 
     def _tell(self, outcome: str, error: str) -> None:
         request_id.begin(caused_by(self.request_dict))
@@ -49,7 +51,7 @@ class LoggedRequest(Request):
             args=self.args,
             kwargs=self.kwargs,
             outcome=outcome,
-            ms=(time.monotonic() - began) * 1000 if began else None,
+            ms=(time.time() - began) * 1000 if began else None,
             retries=self.request_dict.get("retries") or 0,
             error=error,
         )
@@ -99,7 +101,8 @@ def _begin(task_id: str, task: Any, **kwargs: Any) -> None:
 @signals.task_failure.connect
 @signals.task_retry.connect
 def _note_error(exception: Any = None, task_id: str = "", reason: Any = None, **kwargs: Any) -> None:
-    error = exception or reason
+    # Celery wraps what made a task try again.
+    error = exception or getattr(reason, "exc", None) or reason
     task_id = task_id or getattr(kwargs.get("request"), "id", "")
     if task_id in _started and isinstance(error, BaseException):
         _errors[task_id] = type(error).__name__
@@ -109,13 +112,16 @@ def _note_error(exception: Any = None, task_id: str = "", reason: Any = None, **
 def _end(task_id: str, task: Any, args: Any, kwargs: Any, state: str | None = None, **_kwargs: Any) -> None:
     began = _started.pop(task_id, None)
     error = _errors.pop(task_id, None)
+    if state is None:
+        # The process is being ended; the worker tells.
+        return
     is_late = error == SoftTimeLimitExceeded.__name__
     write(
         task,
         task_id=task_id,
         args=args,
         kwargs=kwargs,
-        outcome="timed_out" if is_late else OUTCOMES.get(state or "", "failed"),
+        outcome="timed_out" if is_late else OUTCOMES.get(state, "failed"),
         ms=None if began is None else (time.perf_counter() - began) * 1000,
         retries=task.request.retries or 0,
         error=error,

@@ -36,10 +36,16 @@ def database_url() -> str:
 
 
 @contextmanager
-def worker(log: Path, *, concurrency: int = 1, **changes: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A Celery worker with the sweep; what it says goes to `log`. It is asked to end, then made to."""
+def worker(
+    log: Path, *, concurrency: int = 1, include: str = "", **changes: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A Celery worker with the sweep; what it says goes to `log`. It is asked to end, then made to.
+
+    `include` names a module with further tasks.
+    """
     command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--loglevel", "WARNING"]
     command += ["--concurrency", str(concurrency), "--beat", "--schedule", str(log.with_suffix(".beat"))]
+    command += ["--include", include] if include else []
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, cwd=settings.BASE_DIR, env=environment(**changes), stdout=output, stderr=output

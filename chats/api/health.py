@@ -155,7 +155,7 @@ def _broker() -> str:
     }
     try:
         with Connection(settings.CELERY_BROKER_URL, transport_options=options) as broker:
-            broker.ensure_connection(max_retries=0, timeout=BROKER_S)
+            broker.ensure_connection(max_retries=0, timeout=1)
     except (KombuError, OSError):
         _broker_failed.trip()
         logger.warning("the broker does not answer")
