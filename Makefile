@@ -8,7 +8,7 @@ manage := $(bin)/python manage.py
 test_data = CAIRN_DATA_DIR="$${CAIRN_DATA_DIR:-$(CURDIR)/var/test}"
 
 .PHONY: help setup run demo reset test test-services services services-stop shell \
-	check lint types contracts migrations-check openapi lock ci
+	check lint types contracts migrations-check openapi lock faults ci
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
