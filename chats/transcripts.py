@@ -56,6 +56,7 @@ def _turn(chat: Chat, *, citable: bool, said: Sequence[Instruction] = ()) -> Tur
         author=chat.author_name,
         status=chat.status,
         tools=tuple(str(tool.get("name", "")) for tool in chat.tools),
+        files=tuple(str(path) for path in chat.files),
         origin=chat.origin,
         citable=citable,
         blanked=_not_read(message, said) if chat.origin == Chat.Origin.HUMAN else (),

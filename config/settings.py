@@ -273,6 +273,15 @@ EXTRACTION_BACKEND = env.str("EXTRACTION_BACKEND", default="rules")
 # What a model backend may take: calls in a run × seconds a call. The rules call nothing.
 EXTRACTION_MAX_REQUESTS = env.int("EXTRACTION_MAX_REQUESTS", default=3)
 EXTRACTION_TIMEOUT_S = env.int("EXTRACTION_TIMEOUT_S", default=60)
+# The model backend: any endpoint that speaks the OpenAI protocol.
+LLM_BASE_URL = env.str("LLM_BASE_URL", default="")
+LLM_API_KEY = env.str("LLM_API_KEY", default="")
+LLM_MODEL = env.str("LLM_MODEL", default="")
+# auto finds out which of the others the endpoint takes: json_schema, json_object, none.
+LLM_STRUCTURED = env.str("LLM_STRUCTURED", default="auto")
+# Empty: the model's own. Some models refuse any other.
+_temperature = env.str("LLM_TEMPERATURE", default="")
+LLM_TEMPERATURE = float(_temperature) if _temperature else None
 DISTIL_IDLE_S = env.float("DISTIL_IDLE_S", default=2.0 if EXTRACTION_BACKEND == "rules" else 60.0)
 DISTIL_MAX_WAIT_S = env.float("DISTIL_MAX_WAIT_S", default=900.0)
 DISTIL_MAX_TOKENS = env.int("DISTIL_MAX_TOKENS", default=12_000)

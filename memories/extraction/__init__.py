@@ -7,6 +7,7 @@ decides what becomes of it; these are pure. `run` reads the rows and writes.
 from memories.extraction.backends import (
     Backend,
     Extracted,
+    InputRefused,
     Proposal,
     ProviderDown,
     UnknownBackend,
@@ -21,6 +22,7 @@ from memories.extraction.transcript import KnownMemory, Signal, Transcript, Turn
 __all__ = [
     "Backend",
     "Extracted",
+    "InputRefused",
     "KnownMemory",
     "Outcome",
     "Proposal",

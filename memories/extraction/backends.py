@@ -78,7 +78,7 @@ class ProviderDown(Exception):
 class Unreadable(Exception):
     """The provider answered, but with nothing that could be read as proposals or as their absence.
 
-    `reason`: not_json, refused, cut_off, empty. `raw` is the answer as it came, `usage` what it cost.
+    `reason`: not_json, refused, cut_off, empty, no_item_readable. `raw` is the answer as it came, `usage` what it cost.
     """
 
     def __init__(self, reason: str, *, raw: str = "", usage: Usage = Usage()) -> None:
@@ -88,12 +88,26 @@ class Unreadable(Exception):
         self.usage = usage
 
 
+class InputRefused(Exception):
+    """The provider works, but does not take what it was asked to read: it lies with the turns.
+
+    `reason`: too_long, refused. It never holds the provider's text, which may quote the talk.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class UnknownBackend(LookupError):
     """No backend goes by the name that was configured."""
 
 
 # Dotted paths, so that a backend's SDK is loaded only where that backend is used.
-BACKENDS: dict[str, str] = {"rules": "memories.extraction.rules:Rules"}
+BACKENDS: dict[str, str] = {
+    "rules": "memories.extraction.rules:Rules",
+    "llm": "memories.extraction.llm:Llm",
+}
 
 
 def backend(name: str) -> Backend:

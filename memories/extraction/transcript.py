@@ -114,7 +114,8 @@ class Signal:
 class Turn:
     """One finished turn. `message` holds a human's words only when `origin` is human; `blanked` are the spans
     of it that the explicit channel took. A turn that is not `citable` is context: nothing may be quoted from
-    it. What a turn yields that was reported when it had `already_happened` waits for a person.
+    it. `files` are those it was about or changed. What a turn yields that was reported when it had
+    `already_happened` waits for a person.
     """
 
     id: int
@@ -125,6 +126,7 @@ class Turn:
     author: str = ""
     status: str = SUCCEEDED
     tools: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     origin: str = HUMAN
     citable: bool = True
     blanked: tuple[Span, ...] = ()

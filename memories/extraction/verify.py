@@ -8,18 +8,21 @@ entailment.
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import pairwise
 
-from memories import claims, explicit
+from memories import explicit, guard
 from memories.dedupe import Relation, compare, content_hash
-from memories.extraction import phrases
+from memories.extraction import dates, phrases
 from memories.extraction.backends import ASSISTANT, USER, Proposal
+from memories.extraction.entailment import entails
 from memories.extraction.reasons import Reason
 from memories.extraction.sentences import Sentence, split
 from memories.extraction.transcript import Transcript, Turn
-from memories.text import InvalidText, clean, slug
+from memories.text import InvalidText, clean, fold, slug
 
 TYPES = frozenset({"constraint", "decision", "preference", "fact", "pitfall", "procedure"})
 # What somebody wants, nobody but a human can say.
@@ -27,49 +30,18 @@ HUMAN_TYPES = frozenset({"constraint", "decision", "preference"})
 MAX_CONTENT = 1_000
 MAX_IMPORTANCE = 4
 MIN_QUOTE = 4
-# Of the bigrams of a content's Chinese, so many must stand in the evidence: function words come and go
-# between them.
-MIN_BIGRAMS = 0.6
-
-# Words that frame a claim without adding to it.
-_FRAME = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        use using used project team user users prefer prefers preferred decided decision agreed chosen choose
-        rule convention should must required require requires want wants like likes default standard currently
-        """,
-    )
-)
-_FRAME_RUNS = re.compile(
-    "项目|团队|用户|使用|采用|决定|偏好|喜欢|规则|约定|要求|希望|默认|目前|当前|应该|需要|必须|所有|统一|一律|本"
-)
-# Prepositions come and go with the wording; order and place do not.
-_LOOSE_DIRECTIONS = frozenset(
-    (
-        "by",
-        "from",
-        "to",
-        "into",
-        "onto",
-        "over",
-        "under",
-        "only",
-        "按",
-        "按照",
-        "以",
-        "根据",
-        "从",
-        "到",
-        "往",
-    )
-)
 # A correction of what? Nobody can tell once the talk is over.
 _SUBJECTLESS_CORRECTION = re.compile(
     r"^(?:应该|应当|其实)?(?:是|叫|改成|改为|换成)|^(?:it|that|this)(?:'s|\s+is|\s+should|\s+must)\b|^should\s+be\b",
     re.IGNORECASE,
 )
-_DENIED_REACH = 6
+# What the guard leaves of a secret in a text that a model is shown.
+_MASKED = re.compile(r"[^\s*]{1,2}\*{3}(?!\*)")
+_GUARD_REASONS = {
+    "secret": Reason.SECRET_FOUND,
+    "injection": Reason.INJECTION_FOUND,
+    "hidden": Reason.HIDDEN_CHARACTERS,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,13 +131,20 @@ def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
         return Rejected(proposal, Reason.UNKNOWN_TYPE)
     try:
         content = " ".join(clean(proposal.content).split())
-        quote, key = clean(proposal.quote).strip(), slug(clean(proposal.key))
+        quote, written_key = clean(proposal.quote).strip(), clean(proposal.key)
     except InvalidText:
         return Rejected(proposal, Reason.INVALID_TEXT)
     if not content:
         return Rejected(proposal, Reason.NO_CONTENT)
     if len(content) > MAX_CONTENT:
         return Rejected(proposal, Reason.TOO_LONG)
+    # A slug has no capitals and few signs left, by which the guard knows a secret.
+    found = guard.worst(guard.inspect(written_key))
+    if found is not None and found.certainty == "refuse":
+        return Rejected(proposal, _GUARD_REASONS[found.kind])
+    if _shows_masked(content, transcript):
+        return Rejected(proposal, Reason.SECRET_FOUND)
+    key = "" if found else slug(written_key)
     importance = min(max(proposal.importance, 1), MAX_IMPORTANCE)
 
     place = _find(quote, proposal.turn_id, transcript)
@@ -181,6 +160,9 @@ def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
         turn_id=turn.id,
         key=key or explicit.derive_key(content),
         importance=importance,
+        keywords=_cleaned(proposal.keywords),
+        files=_of_the_talk(proposal.files, transcript),
+        replaces_key=_known_key(proposal.replaces_key, transcript),
     )
     if role == ASSISTANT and proposal.type in HUMAN_TYPES:
         return Rejected(proposal, Reason.NEEDS_HUMAN_WORDS)
@@ -195,20 +177,57 @@ def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
         said_at=turn.sent_at,
         content_hash=content_hash(content),
         key_given=bool(key),
-        waits=_doubt(proposal, words, start, end, happened=turn.already_happened),
+        waits=_doubt(proposal, turn, words, start, end),
     )
 
 
-def _doubt(proposal: Proposal, words: str, start: int, end: int, *, happened: bool) -> Reason | None:
+def _cleaned(words: Iterable[str]) -> tuple[str, ...]:
+    """Those that can be stored: a bad word costs the word, not the proposal."""
+    kept = []
+    for word in words:
+        with suppress(InvalidText):
+            kept.append(clean(word))
+    return tuple(kept)
+
+
+def _of_the_talk(files: Iterable[str], transcript: Transcript) -> tuple[str, ...]:
+    """The paths that somebody named or changed in it; the others were invented."""
+    talk = "\n".join(text for turn in transcript.turns for text in (turn.message, turn.reply, *turn.files))
+    told = fold(talk).casefold()
+    return tuple(
+        path
+        for path in _cleaned(files)
+        if (wanted := fold(path).casefold().removeprefix("./").strip())
+        and re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", told)
+    )
+
+
+def _known_key(key: str, transcript: Transcript) -> str:
+    """The key of a memory that the backend was shown: it can replace no other, it only guesses it."""
+    wanted = {key, slug(key)} - {""}
+    return next((memory.key for memory in transcript.known if memory.key in wanted), "")
+
+
+def _shows_masked(content: str, transcript: Transcript) -> bool:
+    """Whether the content holds the rest of a secret, as it was shown to a model and said by nobody."""
+    marks = _MASKED.findall(content)
+    talk = [text for turn in transcript.turns for text in (turn.message, turn.reply)] if marks else []
+    return any(not any(mark in text for text in talk) for mark in marks)
+
+
+def _doubt(proposal: Proposal, turn: Turn, words: str, start: int, end: int) -> Reason | None:
     if proposal.quote_role == ASSISTANT:
         return Reason.ASSISTANT_QUOTE
-    if not entails(surroundings(words, start, end), proposal.content):
+    evidence = surroundings(words, start, end)
+    # A day that its turn named by the day it was said on is written out.
+    claim = dates.without_resolved(proposal.content, evidence, turn.sent_at.date())
+    if not entails(evidence, claim):
         return Reason.NOT_ENTAILED
     if _is_joke(words, start, end):
         return Reason.JOKE
     if _SUBJECTLESS_CORRECTION.search(proposal.content):
         return Reason.NO_SUBJECT
-    return Reason.ALREADY_HAPPENED if happened else None
+    return Reason.ALREADY_HAPPENED if turn.already_happened else None
 
 
 def _is_joke(words: str, start: int, end: int) -> bool:
@@ -239,11 +258,37 @@ def _find(quote: str, turn_id: int | None, transcript: Transcript) -> tuple[Turn
 
 
 def _position(quote: str, text: str) -> tuple[int, int] | None:
-    """Where `quote` stands in `text`; width, case, white space and quotation marks do not matter."""
-    wanted = _folded(quote)[0]
+    """Where `quote` stands in `text`; width, case, white space and quotation marks do not matter.
+
+    A quote of a text whose secrets were masked is found by the words around them, and its longest stretch stands
+    for it: what was masked is no evidence that may be kept.
+    """
     characters, places = _folded(text)
-    at = characters.find(wanted) if wanted else -1
-    return None if at < 0 else (places[at], places[at + len(wanted) - 1] + 1)
+    parts = [part for piece in _MASKED.split(quote) if (part := _folded(piece)[0])]
+    whole = _folded(quote)[0]
+    if whole and (at := characters.find(whole)) >= 0:
+        start, length = at, len(whole)
+    elif len(parts) > 1 and (starts := _in_order(parts, characters)):
+        start, length = max(zip(starts, map(len, parts), strict=True), key=lambda place: place[1])
+    else:
+        return None
+    return places[start], places[start + length - 1] + 1
+
+
+def _in_order(parts: Sequence[str], text: str) -> list[int]:
+    """Where the parts stand, one after the other with a secret's length between them; empty if they do not."""
+    first = -1
+    for _ in range(20):
+        first = text.find(parts[0], first + 1)
+        starts = [first]
+        for before, part in pairwise(parts):
+            end = starts[-1] + len(before)
+            starts.append(text.find(part, end + 1, end + 512 + len(part)))
+            if starts[-1] < 0:
+                break
+        if first < 0 or starts[-1] >= 0:
+            break
+    return starts if min(starts) >= 0 else []
 
 
 @lru_cache(maxsize=128)
@@ -276,74 +321,3 @@ def _said_explicitly(content: str, turn: Turn) -> bool:
 
 def _says(text: str, content: str) -> bool:
     return any(compare(sentence.text, content) in (Relation.SAME, Relation.NEAR) for sentence in split(text))
-
-
-# --- Entailment
-# -----------------------------------------------------------------------------------------------------
-
-
-def entails(evidence: str, content: str) -> bool:
-    """Whether `content` says nothing that `evidence` does not: its numbers, names and words occur there, what
-    it denies is denied there and what it affirms is not, and its Chinese is covered.
-    """
-    said, claimed = _sides(evidence), _sides(content)
-    if claimed.strict - said.strict:
-        return False
-    if claimed.denied & (said.affirmed - said.denied) or claimed.affirmed & (said.denied - said.affirmed):
-        return False
-    known = said.affirmed | said.denied
-    words = {atom for atom in claimed.affirmed | claimed.denied if not _is_bigram(atom)}
-    if not words <= known | _FRAME:
-        return False
-    bigrams = [atom for atom in claimed.bigrams if not _FRAME_RUNS.search(atom)]
-    if not bigrams:
-        return True
-    characters = set("".join(said.bigrams))
-    covered = sum(atom in known for atom in bigrams)
-    return covered >= MIN_BIGRAMS * len(bigrams) and all(set(atom) <= characters for atom in bigrams)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """The atoms of a text: words and identifiers, bigrams of Chinese; `strict` are those that never vary."""
-
-    affirmed: frozenset[str]
-    denied: frozenset[str]
-    strict: frozenset[str]
-    bigrams: tuple[str, ...]
-
-
-def _is_bigram(atom: str) -> bool:
-    return not atom.isascii() and len(atom) <= 2
-
-
-def _sides(text: str) -> _Sides:
-    affirmed: set[str] = set()
-    denied: set[str] = set()
-    strict: set[str] = set()
-    bigrams: list[str] = []
-    for sentence in split(text):
-        for clause in sentence.clauses:
-            reach = 0
-            for token in claims.read(clause.text).tokens:
-                if token.kind == "not":
-                    reach = _DENIED_REACH
-                    continue
-                if token.kind == "number":
-                    strict.add(token.value.split()[0])
-                elif token.kind in ("compare", "switch") or (
-                    token.kind == "direction" and token.value not in _LOOSE_DIRECTIONS
-                ):
-                    strict.add(token.value)
-                atoms = _atoms(token)
-                bigrams.extend(atom for atom in atoms if _is_bigram(atom))
-                (denied if reach > 0 else affirmed).update(atoms)
-                reach -= 1
-    return _Sides(frozenset(affirmed), frozenset(denied), frozenset(strict), tuple(bigrams))
-
-
-def _atoms(token: claims.Token) -> list[str]:
-    if token.kind == "run":
-        pieces = [piece for piece in _FRAME_RUNS.split(token.value) if piece]
-        return [piece[i : i + 2] for piece in pieces for i in range(max(len(piece) - 1, 1))]
-    return [token.value.casefold()] if token.kind in ("word", "identifier") else []

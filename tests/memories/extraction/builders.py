@@ -33,7 +33,9 @@ def candidate(
     """A proposal of `content` that was said in so many words, checked."""
     words = {"message": content} if role == USER else {"reply": content}
     spoken = turn(**words, sent_at=said_at, blanked=())
-    result = check(proposal(content, type=type, quote_role=role, **fields), transcript(spoken))
+    shown = [memory("…", key=key) for key in [fields.get("replaces_key")] if key]
+    said = transcript(spoken, known=tuple(shown))
+    result = check(proposal(content, type=type, quote_role=role, **fields), said)
     assert isinstance(result, Checked)
     return result
 

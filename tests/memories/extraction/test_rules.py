@@ -171,7 +171,7 @@ def test_a_correction_enters_as_a_candidate() -> None:
 def test_an_unknown_backend_is_named_in_a_sentence() -> None:
     assert backend("rules").name == "rules"
     with pytest.raises(
-        UnknownBackend, match="no extraction backend “gpt”: set EXTRACTION_BACKEND to one of rules"
+        UnknownBackend, match="no extraction backend “gpt”: set EXTRACTION_BACKEND to one of llm, rules"
     ):
         backend("gpt")
 

@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
+from memories.extraction.entailment import entails
 from memories.extraction.reasons import Reason
-from memories.extraction.verify import Checked, Rejected, check, entails, parse
+from memories.extraction.verify import Checked, Rejected, check, parse
 
 from .builders import candidate, proposal, transcript, turn
 
