@@ -183,8 +183,12 @@ def state_of(topic: Topic, *, memory_enabled: bool, now: datetime) -> tuple[str,
         due_at = max(topic.distil_due_at, topic.distil_retry_at or topic.distil_due_at)
         waits = topic.distil_waits_for and topic.distil_retry_at and topic.distil_retry_at > now
         return ("waiting_for_provider" if waits else "pending"), due_at
-    is_held = topic.distil_lease_until is not None and topic.distil_lease_until > now
-    return ("running" if is_held else "idle"), None
+    if topic.distil_lease_token is None or topic.distil_lease_until is None:
+        return "idle", None
+    if topic.distil_lease_until > now:
+        return "running", None
+    # Its worker died: the next one takes it over.
+    return "pending", topic.distil_lease_until
 
 
 def due_topics(*, now: datetime, limit: int) -> Iterable[int]:

@@ -254,13 +254,33 @@ def test_due_is_told_with_the_back_off_of_failed_runs(agent: Agent) -> None:
     assert datetime.fromisoformat(agent.finish(turn)["distil"]["due_at"]) == retry_at
 
 
+def test_a_provider_that_is_down_is_told_with_its_next_try(agent: Agent) -> None:
+    turn = agent.turn("Build it.")
+    retry_at = timezone.now() + timedelta(minutes=5)
+    Topic.objects.update(distil_retry_at=retry_at, distil_waits_for="llm")
+    told = agent.finish(turn)["distil"]
+    assert (told["state"], datetime.fromisoformat(told["due_at"])) == ("waiting_for_provider", retry_at)
+    assert agent.get(f"topics/{Topic.objects.get().pk}/").json()["distil"] == told
+    assert agent.get(f"turns/{turn}/").json()["distil"]["state"] == "waiting_for_provider"
+    Topic.objects.update(distil_retry_at=timezone.now())
+    assert agent.finish(turn)["distil"]["state"] == "pending"
+
+
 def test_running_is_told_while_a_lease_holds_and_nothing_more_is_due(agent: Agent) -> None:
     turn = agent.turn("Build it.")
     until = timezone.now() + timedelta(minutes=1)
     Topic.objects.update(distil_pending=False, distil_lease_token="t", distil_lease_until=until)
     assert agent.finish(turn)["distil"] == {"state": "running", "due_at": None}
-    Topic.objects.update(distil_lease_until=timezone.now())
-    assert agent.finish(turn)["distil"]["state"] == "idle"
+
+
+def test_due_is_told_again_when_the_lease_of_a_run_has_ended(agent: Agent) -> None:
+    turn = agent.turn("Build it.")
+    until = timezone.now()
+    Topic.objects.update(distil_pending=False, distil_lease_token="t", distil_lease_until=until)
+    told = agent.finish(turn)["distil"]
+    assert (told["state"], datetime.fromisoformat(told["due_at"])) == ("pending", until)
+    Topic.objects.update(distil_lease_token=None, distil_lease_until=None)
+    assert agent.finish(turn)["distil"] == {"state": "idle", "due_at": None}
 
 
 def test_finishing_writes_no_memory(agent: Agent) -> None:

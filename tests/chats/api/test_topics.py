@@ -214,6 +214,20 @@ def test_a_failed_run_is_tried_again_at_once(agent: Agent, told: list[int]) -> N
     assert Extraction.objects.first().trigger == "retry"
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_was_taken_over_may_be_tried_again_if_something_of_it_waits(agent: Agent) -> None:
+    run = failed_run(agent)
+    Extraction.objects.update(status="abandoned")
+    Chat.objects.update(distil_outcome="failed", extraction=run, distil_attempts=3)
+    assert agent.post(f"extractions/{run.pk}/retry/").status_code == 202
+    chat = Chat.objects.get()
+    assert (chat.distil_outcome, chat.distil_attempts) == (None, 0)
+    again = agent.post(f"extractions/{run.pk}/retry/")
+    assert again.status_code == 202, "it still waits"
+    Chat.objects.update(distil_outcome="read")
+    assert agent.post(f"extractions/{run.pk}/retry/").status_code == 409
+
+
 @pytest.mark.parametrize(
     "reason", ["it succeeded", "its topic is gone", "all was read since", "memory is off"]
 )

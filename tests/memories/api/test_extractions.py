@@ -34,12 +34,12 @@ def tracer(project: Project, api: Callable[..., APIClient]) -> APIClient:
 
 def make_run(project: Project, number: int = 1, **fields: Any) -> Extraction:
     chat = make_chat(project, f"turn {number}")
-    values: dict[str, Any] = {"trigger": "turn", "status": "succeeded", "backend": "rules"} | fields
+    values: dict[str, Any] = {"trigger": "turn", "status": "succeeded", "backend": "rules"}
+    values |= {"counts": {"stored": 1}} | fields
     return Extraction.objects.create(
         project=project,
         topic=chat.topic,
         chats_read=[chat.pk],
-        counts={"stored": 1},
         raw_output="what the backend said",
         lease_token=f"lease {project.pk} {number}",
         **values,
@@ -80,6 +80,40 @@ def test_the_list_is_narrowed_down(
     assert [row["id"] for row in answer.json()["results"]] == [runs[number].pk for number in expected]
     of_topic = tracer.get(f"{EXTRACTIONS}?topic={runs[0].topic_id}").json()["results"]
     assert [row["id"] for row in of_topic] == [runs[0].pk]
+
+
+@pytest.mark.parametrize(
+    ("result", "fields"),
+    [
+        pytest.param("running", {"status": "running", "counts": {}}, id="running"),
+        pytest.param("kept", {"counts": {"merged": 1, "dropped": 2}}, id="kept"),
+        pytest.param("nothing", {"counts": {}}, id="nothing was proposed"),
+        pytest.param("nothing", {"counts": {"dropped": 3, "unparsable": 1}}, id="all was dropped"),
+        pytest.param("unparsable", {"status": "failed", "error_kind": "unparsable"}, id="unparsable"),
+        pytest.param("provider_down", {"status": "failed", "error_kind": "provider_down"}, id="provider"),
+        pytest.param("input", {"status": "failed", "error_kind": "input"}, id="input"),
+        pytest.param("timed_out", {"status": "failed", "error_kind": "timed_out"}, id="timed out"),
+        pytest.param("internal", {"status": "failed", "error_kind": "internal"}, id="internal"),
+        pytest.param("internal", {"status": "failed"}, id="failed without a word"),
+        pytest.param("cancelled", {"status": "cancelled"}, id="cancelled"),
+        pytest.param("abandoned", {"status": "abandoned"}, id="abandoned"),
+    ],
+)
+def test_what_a_run_came_to_is_told_in_one_word_and_found_by_it(
+    result: str, fields: dict[str, Any], project: Project, tracer: APIClient
+) -> None:
+    run = make_run(project, **fields)
+    assert tracer.get(at(run)).json()["result"] == result
+    assert [row["result"] for row in tracer.get(f"{EXTRACTIONS}?result={result}").json()["results"]] == [
+        result
+    ]
+    others = ",".join(set(Extraction.Result.values) - {result})
+    assert tracer.get(f"{EXTRACTIONS}?result={others}").json()["results"] == []
+
+
+def test_a_result_that_there_is_not_is_refused(tracer: APIClient) -> None:
+    answer = tracer.get(f"{EXTRACTIONS}?result=good")
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
 
 
 def test_one_run_tells_what_became_of_each_candidate(
