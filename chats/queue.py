@@ -18,7 +18,7 @@ DISTIL = "chats.distil"
 PAUSE_S = 10.0
 
 
-class Breaker:
+class BrokerBreaker:
     """Open while the broker has just failed. Per process: every process finds out by itself."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Breaker:
         self._open_until = time.monotonic() + PAUSE_S
 
 
-breaker = Breaker()
+breaker = BrokerBreaker()
 
 
 def distil_on_commit(topic_id: int, *, delay_s: float) -> None:
