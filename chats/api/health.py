@@ -36,7 +36,7 @@ NOT_REQUIRED = frozenset({"broker"})
 BROKER_S = 0.25
 
 
-_broker_failed = queue.Breaker()
+_broker_failed = queue.BrokerBreaker()
 
 
 class LiveAnswer(serializers.Serializer[Any]):

@@ -37,8 +37,8 @@ ALL_OK = {"database": "ok", "migrations": "ok", "tokenizer": "ok", "broker": "ok
 @pytest.fixture(autouse=True)
 def _nothing_is_known_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health, "_known", health._Migrations())
-    monkeypatch.setattr(health, "_broker_failed", queue.Breaker())
-    monkeypatch.setattr(queue, "breaker", queue.Breaker())
+    monkeypatch.setattr(health, "_broker_failed", queue.BrokerBreaker())
+    monkeypatch.setattr(queue, "breaker", queue.BrokerBreaker())
 
 
 @pytest.fixture
