@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
@@ -92,9 +95,9 @@ def failed_run(project: Project, **fields: Any) -> Extraction:
     ],
 )
 def test_the_first_page_tells_of_a_provider_that_is_left_alone(
-    language: str, said: tuple[str, ...], project: Project, browser: Client, settings: Any
+    language: str, said: tuple[str, ...], project: Project, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.EXTRACTION_BACKEND = "llm"
+    monkeypatch.setattr(settings, "EXTRACTION_BACKEND", "llm")
     row = open_breaker()
     waiting_topic(project)
     page = browser.get(INDEX, headers={"accept-language": language})
@@ -240,4 +243,10 @@ def test_many_runs_are_read_again_in_one_go(project: Project, browser: Client) -
 
 def test_every_state_and_failure_that_is_shown_has_words() -> None:
     assert set(BREAKER_TONES) == set(Breaker.State)
-    assert {"timeout", "rate_limited", "server_error", "no_item_readable", "not_json"} <= set(FAILURES)
+    source = "".join(
+        (Path(settings.BASE_DIR) / "memories" / "extraction" / f"{name}.py").read_text()
+        for name in ("llm", "answer", "run")
+    )
+    raised = set(re.findall(r'(?:ProviderDown|InputRefused|Unreadable|NoAnswer)\("(\w+)"', source))
+    assert len(raised) >= 10
+    assert raised - set(FAILURES) == set()
