@@ -90,8 +90,9 @@ class Crowd:
     key: str
     topics: int
     turns: int
-    # By kind of request, the milliseconds of the attempt that was answered.
+    # By kind of request, the milliseconds of the attempt that was answered; `meanwhile` is added to the kind.
     took: dict[str, list[float]] = field(default_factory=dict)
+    meanwhile: str = ""
     # Attempts that were not answered with a success, by what happened instead.
     troubles: Counter[str] = field(default_factory=Counter)
     topic_ids: dict[int, int] = field(default_factory=dict)
@@ -144,7 +145,7 @@ class Crowd:
 
     def note(self, kind: str, ms: float) -> None:
         with self._lock:
-            self.took.setdefault(kind, []).append(ms)
+            self.took.setdefault(kind + self.meanwhile, []).append(ms)
 
     def trouble(self, what: str) -> None:
         with self._lock:

@@ -22,6 +22,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from celery import Celery
+
 from bench.crowd import Crowd, GaveUp
 from bench.figures import percentile
 from bench.fleet import WORKERS, Fleet, Pace, fleet
@@ -172,31 +174,40 @@ def web_killed(play: Play) -> None:
 
 def redis_stopped(play: Play) -> None:
     """Redis is away for a while: finishing answers 200 all the same, and at once."""
-    first, second = play.halves
-    play.crowd.send(first)
+    play.crowd.send(play.halves[0])
     play.site.services("stop", "redis")
-    began = time.monotonic()
-    play.crowd.send(second)
-    play.seen.append(f"{len(second) * play.size.topics} turns while Redis was stopped")
-    time.sleep(max(0.0, play.size.outage_s - (time.monotonic() - began)))
-    play.site.services("start", "redis")
+    try:
+        _send_through_outage(play)
+    finally:
+        play.site.services("start", "redis")
     play.excuse_nothing()
 
 
 def redis_hangs(play: Play) -> None:
     """Redis keeps its connections and answers nothing: a request waits for it once, then nobody asks any more."""
-    first, second = play.halves
-    play.crowd.send(first)
+    play.crowd.send(play.halves[0])
     pid = play.site.services.pid("redis")
     os.kill(pid, signal.SIGSTOP)
-    began = time.monotonic()
     try:
-        play.crowd.send(second)
-        play.seen.append(f"{len(second) * play.size.topics} turns while Redis hung")
-        time.sleep(max(0.0, play.size.outage_s - (time.monotonic() - began)))
+        usual_ms = _send_through_outage(play)
     finally:
         os.kill(pid, signal.SIGCONT)
+    # Waiting for it takes a second.
+    play.expect(usual_ms < 900, f"half of all finishes take {usual_ms:.0f} ms: they wait for Redis")
     play.excuse_nothing()
+
+
+def _send_through_outage(play: Play) -> float:
+    """Send the second half of the turns, and wait until the outage has lasted; the usual time of finishing, in ms."""
+    began = time.monotonic()
+    play.crowd.meanwhile = " meanwhile"
+    play.crowd.send(play.halves[1])
+    took_s = time.monotonic() - began
+    time.sleep(max(0.0, play.size.outage_s - took_s))
+    play.seen.append(
+        f"away for {time.monotonic() - began:.1f} s; the turns of the second half took {took_s:.1f} s"
+    )
+    return percentile(play.crowd.took["finish meanwhile"], 0.5)
 
 
 def redis_emptied(play: Play) -> None:
@@ -260,11 +271,54 @@ def _stopped_when(play: Play, place: str) -> None:
     play.excuse_nothing()
 
 
+def power_cut(play: Play) -> None:
+    """Everything dies at once: web, workers, beat, Redis, MariaDB. Clients ask again until the site is back."""
+
+    def cut() -> None:
+        time.sleep(play.size.outage_s / 4)
+        play.site.halt(*play.site.programs)
+        for name in ("redis", "mariadb"):
+            play.site.services("kill", name)
+        for name in ("redis", "mariadb"):
+            play.site.services("start", name)
+        play.site.resume(*play.site.programs)
+        play.seen.append("all killed, and started again")
+
+    with play.meanwhile(cut):
+        for number in range(play.size.turns):
+            play.crowd.send([number])
+            time.sleep(play.size.outage_s / play.size.turns)
+    play.expect(bool(play.crowd.troubles), "nobody noticed")
+
+
+def messages_doubled(play: Play) -> None:
+    """Every topic is named to the workers again and again, whether anything of it is due or not."""
+    over = threading.Event()
+    sent = 0
+
+    def storm() -> None:
+        nonlocal sent
+        with Celery(broker=play.site.environment["CELERY_BROKER_URL"], set_as_current=False) as broker:
+            while not over.is_set():
+                for topic_id in list(play.crowd.topic_ids.values()):
+                    broker.send_task("chats.distil", args=[topic_id], queue="cairn")
+                    sent += 1
+                time.sleep(0.05)
+
+    with play.meanwhile(storm):
+        try:
+            play.crowd.send(range(play.size.turns))
+        finally:
+            over.set()
+    play.seen.append(f"{sent} messages that nobody asked for")
+    play.excuse_nothing()
+
+
 SCENARIOS: dict[str, Callable[[Play], None]] = {
     scenario.__name__.replace("_", " "): scenario
     for scenario in (
         calm, worker_killed, web_killed, redis_stopped, redis_hangs, redis_emptied, mariadb_restarted,
-        lease_outlived, lock_outlived,
+        lease_outlived, lock_outlived, power_cut, messages_doubled,
     )
 }  # fmt: skip
 
@@ -283,12 +337,11 @@ class Report:
 
     def __str__(self) -> str:
         turns = self.crowd.topics * self.crowd.turns
-        lines = [
-            f"{self.name}: {turns} turns in {self.seconds:.1f} s · "
-            + " · ".join(
-                f"{kind} p50 {percentile(took, 0.5):.0f} p95 {percentile(took, 0.95):.0f} max {max(took):.0f} ms"
-                for kind, took in self.crowd.took.items()
-            )
+        lines = [f"{self.name}: {turns} turns, {self.seconds:.1f} s"]
+        lines += [
+            f"  {kind}: {len(took)} · p50 {percentile(took, 0.5):.0f} · p95 {percentile(took, 0.95):.0f}"
+            f" · max {max(took):.0f} ms"
+            for kind, took in sorted(self.crowd.took.items())
         ]
         lines.append("  runs: " + ", ".join(f"{n} {what}" for what, n in sorted(self.runs.items())))
         if self.crowd.troubles:
@@ -333,6 +386,8 @@ def main() -> int:
     parser.add_argument("scenarios", nargs="*", choices=[*SCENARIOS, []], help="default: all")
     parser.add_argument("--short", action="store_true", help="few turns and short waits, as CI does it")
     asked = parser.parse_args()
+    # Else whoever ends this program would leave its servers running.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     size = SHORT if asked.short else FULL
     names = asked.scenarios or list(SCENARIOS)
     failed = 0
