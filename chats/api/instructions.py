@@ -23,7 +23,7 @@ from projects.http import access, idempotency, paging
 from projects.http.idempotency import Outcome
 from projects.http.problems import Problem
 from projects.http.schema import IDEMPOTENCY_KEY, problems
-from projects.http.serializers import Parameters, read_parameters, reject_unknown_parameters
+from projects.http.serializers import ChoiceField, Parameters, read_parameters, reject_unknown_parameters
 from projects.models import Project, Scope
 from projects.roles import Permission
 
@@ -51,7 +51,7 @@ class PromotionAnswer(serializers.Serializer[Any]):
 
 
 class InstructionParameters(Parameters):
-    state = serializers.ChoiceField(
+    state = ChoiceField(
         choices=Instruction.State.choices, required=False, help_text="Default: those in force."
     )
 

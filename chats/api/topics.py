@@ -17,7 +17,13 @@ from chats.models import Topic
 from projects.http import access, idempotency, paging
 from projects.http.idempotency import Outcome
 from projects.http.schema import IDEMPOTENCY_KEY, problems
-from projects.http.serializers import Parameters, StringField, read_parameters, reject_unknown_parameters
+from projects.http.serializers import (
+    ChoiceField,
+    Parameters,
+    StringField,
+    read_parameters,
+    reject_unknown_parameters,
+)
 from projects.models import Scope
 from projects.roles import Permission
 
@@ -41,7 +47,7 @@ class TopicAnswer(serializers.Serializer[Any]):
 
 class TopicParameters(Parameters):
     q = StringField(required=False, max_length=200, help_text="Words, each in title, area or ref.")
-    status = serializers.ChoiceField(choices=Topic.TopicStatus.choices, required=False)
+    status = ChoiceField(choices=Topic.TopicStatus.choices, required=False)
 
 
 class TopicListView(ServiceView):
