@@ -154,6 +154,14 @@ NAVIGATION = [
             ),
             _page(_("Users"), "person", "user", "auth", _("People who can log in")),
             _page(_("Groups"), "group", "group", "auth", _("Rights that staff have in common")),
+            _page(
+                _("Failed log-ins"),
+                "lock_person",
+                "accessattempt",
+                "axes",
+                _("Who is kept from logging in, and for how long"),
+            )
+            | {"permission": "projects.admin.logins.may_see"},
         ],
     },
     {

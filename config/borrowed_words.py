@@ -73,3 +73,8 @@ UNFOLD = (
         1,
     ),
 )
+# The rows that django-axes counts failed log-ins in.
+AXES = (
+    gettext_noop("access attempt"),
+    gettext_noop("access attempts"),
+)

@@ -5,6 +5,7 @@ The default is one machine without servers: SQLite, a broker made of files, a se
 
 import os
 import secrets
+from datetime import timedelta
 from pathlib import Path
 
 import environ
@@ -85,6 +86,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "axes",
     "guardian",
     "simple_history",
     "projects",
@@ -107,6 +109,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
@@ -165,6 +168,7 @@ UNFOLD = admin.UNFOLD
 
 AUTHENTICATION_BACKENDS = [
     "django.contrib.auth.backends.ModelBackend",
+    "axes.backends.AxesStandaloneBackend",
     "guardian.backends.ObjectPermissionBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -178,6 +182,24 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 ANONYMOUS_USER_NAME = None  # guardian: nobody has rights without logging in
 LOGIN_URL = reverse_lazy("login")
+# A log-in lasts a week, whatever is done with it.
+SESSION_COOKIE_AGE = env.int("SESSION_COOKIE_AGE", default=604_800)
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+# So many failures under one name from one address, and both forms refuse it for a while. See projects/logins.py.
+AXES_FAILURE_LIMIT = env.int("LOGIN_FAILURES", default=5)
+AXES_COOLOFF_TIME = timedelta(minutes=env.int("LOGIN_LOCK_MINUTES", default=15))
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_HANDLER = "projects.logins.LoginHandler"
+AXES_USERNAME_CALLABLE = "projects.logins.name_of"
+AXES_CLIENT_IP_CALLABLE = "projects.http.address.address_of"
+AXES_CLIENT_STR_CALLABLE = "projects.logins.said_in_logs"
+AXES_LOCKOUT_CALLABLE = "config.views.locked"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
 LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = reverse_lazy("home")
 
 # --- Language and time -------------------------------------------------------------------------------------
@@ -253,6 +275,7 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 600},
     },
     "roll-up-usage": {"task": "memories.roll_up_usage", "schedule": 300.0, "options": {"expires": 300}},
+    "forget-logins": {"task": "projects.forget_logins", "schedule": 600.0, "options": {"expires": 600}},
 }
 
 # --- Turns and recall --------------------------------------------------------------------------------------

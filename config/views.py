@@ -1,10 +1,21 @@
-"""The API's own description: OpenAPI, and a page to try it."""
+"""Pages that belong to no app: the API's description, a page to try it, and what a locked log-in shows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
 
 from csp.decorators import csp_update
+from django.shortcuts import render
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework.permissions import AllowAny
 
 from config import csp
+from projects import logins
+from projects.http.address import address_of
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
 
 schema = SpectacularAPIView.as_view(
     authentication_classes=[], permission_classes=[AllowAny], serve_public=True
@@ -17,3 +28,13 @@ swagger = csp_update(csp.DOCS)(
         permission_classes=[AllowAny],
     )
 )
+
+
+def locked(
+    request: HttpRequest, response: HttpResponse | None, credentials: dict[str, Any] | None
+) -> HttpResponse:
+    """Instead of the form, for whom axes refuses: 429 with the time to wait."""
+    seconds = logins.seconds_locked(logins.name_of(request, credentials), address_of(request))
+    page = render(request, "locked.html", {"minutes": math.ceil(seconds / 60)}, status=429)
+    page["Retry-After"] = str(seconds)
+    return page

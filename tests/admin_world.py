@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from axes.models import AccessAttempt
 from django.utils import timezone
 
 from chats import distil
@@ -15,6 +16,7 @@ from memories import store as memory_store
 from memories.extraction import ProviderDown, breaker
 from memories.models import Memory, Source
 from memories.usage import roll_up
+from projects import logins
 from projects.actors import Actor
 from projects.models import IdempotencyRecord
 from tests.chats.turns import finished, opened, turn
@@ -77,6 +79,12 @@ def make_world(slug: str = "shop") -> World:
     )
     for _failure in range(breaker.FAILURES):
         breaker.failed(breaker.Admission(slug), ProviderDown("timeout"), now=timezone.now())
+    for name in (project.owner.get_username(), logins.UNKNOWN + "0123456789abcdef"):
+        AccessAttempt.objects.get_or_create(
+            username=name,
+            ip_address="192.0.2.7",
+            defaults={"failures_since_start": 5, "path_info": "/login/"},
+        )
     proposal = Memory.objects.of(project).proposed().first()
     assert proposal is not None
     return World(

@@ -1,5 +1,6 @@
 """Operators' pages for projects, people, keys and the audit; and what other apps' pages are made from."""
 
+from projects.admin.logins import FailedLoginAdmin
 from projects.admin.pages import (
     CodeFilter,
     ProjectFilter,
@@ -17,6 +18,7 @@ __all__ = [
     "ApiKeyAdmin",
     "AuditEventAdmin",
     "CodeFilter",
+    "FailedLoginAdmin",
     "GroupAdmin",
     "IdempotencyRecordAdmin",
     "ProjectAdmin",

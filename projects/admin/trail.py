@@ -30,6 +30,7 @@ TARGET_MODELS = {
     "extraction": "memories.Extraction",
     "api_key": "projects.ApiKey",
     "user": "auth.User",
+    "login": "auth.User",
 }
 
 
@@ -83,10 +84,12 @@ class AuditEventAdmin(ReadableAdmin):
 
     @display(description=_("about"))
     def about(self, obj: AuditEvent) -> SafeString | str:
-        if obj.target_id is None:
+        if obj.target_id is None and not obj.target_key:
             return NOTHING
         kind = TARGETS.get(obj.target_type, obj.target_type)
-        return stacked((f"{kind} {obj.target_id}", quiet(obj.target_key)))
+        # A failed log-in may be nobody's.
+        named = kind if obj.target_id is None else f"{kind} {obj.target_id}"
+        return stacked((named, quiet(obj.target_key)))
 
     @display(description=_("reason"), ordering="reason")
     def why(self, obj: AuditEvent) -> str:

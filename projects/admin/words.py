@@ -18,6 +18,8 @@ ACTIONS = {
     "member.leave": _("member left"),
     "key.issue": _("key issued"),
     "key.revoke": _("key revoked"),
+    "login.lock": _("log-in locked"),
+    "login.unlock": _("lock of a log-in lifted"),
     "topic.edit": _("topic changed"),
     "topic.complete": _("topic completed"),
     "topic.delete": _("topic deleted"),
@@ -61,8 +63,10 @@ TARGETS = {
     "extraction": _("extraction"),
     "api_key": _("API key"),
     "user": _("user"),
+    "login": _("log-in"),
 }
 COUNTS = {
+    "failures": _("failures"),
     "chats": _("turns and steps"),
     "instructions_ended": _("instructions ended"),
     "memories.Memory": _("memories"),

@@ -186,5 +186,5 @@ def test_the_menu_names_only_what_one_may_see() -> None:
     stranger.force_login(make_user(is_staff=True))
     page = stranger.get(reverse("admin:index"))
     menu = [item for group in page.context["sidebar_navigation"] for item in group["items"]]
-    assert len(menu) == 21
+    assert len(menu) == 22
     assert [item["title"] for item in menu if item["has_permission"]] == []

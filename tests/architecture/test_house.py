@@ -92,7 +92,13 @@ def test_every_scheduled_task_exists() -> None:
     scheduled = {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()}
     ours = {name for name in current_app.tasks if not name.startswith("celery.")}
     assert scheduled <= ours
-    assert ours == {"chats.distil", "chats.sweep", "memories.roll_up_usage", "projects.forget_idempotency"}
+    assert ours == {
+        "chats.distil",
+        "chats.sweep",
+        "memories.roll_up_usage",
+        "projects.forget_idempotency",
+        "projects.forget_logins",
+    }
 
 
 def routes() -> list[tuple[str, URLPattern]]:
