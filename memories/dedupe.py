@@ -7,7 +7,7 @@ Everything here is symmetric.
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
@@ -19,6 +19,8 @@ from memories.text import fold, singular
 
 # Tokens of what still counts as one value: "Ant Design Vue".
 _LONGEST_VALUE: Final = 3
+# Tokens of what is said about one subject: "API timeout is 30 s, at most".
+_LONGEST_PREDICATE: Final = 4
 
 
 class Relation(StrEnum):
@@ -57,6 +59,29 @@ def compare(a: str, b: str) -> Relation:
     if _differ_in_hard_tokens(left, right) or _same_subject_other_value(left, right):
         return Relation.CONFLICT
     return Relation.DIFFERENT
+
+
+def resembling(content: str) -> Callable[[str], bool]:
+    """A quick test before `compare`: what it refuses is DIFFERENT from `content`. One that passes may be, too.
+
+    A project's memories are compared with each new one while it is locked, and nearly all are different.
+    Whatever `compare` finds related shares all words but those of one value; that much is seen without reading.
+    """
+    tokens = [token for token in read(content).tokens if token.kind not in HARD]
+    # Particles inside a run do not matter, nor does the ending of a plural.
+    words = [token.value if token.kind == "run" else token.value.removesuffix("y") for token in tokens]
+    runs = [set(word) for word, token in zip(words, tokens, strict=True) if token.kind == "run"]
+    words = [word for word, token in zip(words, tokens, strict=True) if token.kind != "run"]
+
+    def resembles(other: str) -> bool:
+        text = fold(other).casefold()
+        missing = sum(word not in text for word in words)
+        if missing <= _LONGEST_PREDICATE and runs:
+            characters = set(text)
+            missing += sum(not run <= characters for run in runs)
+        return missing <= _LONGEST_PREDICATE
+
+    return resembles
 
 
 def near_key(text: str) -> object:
@@ -270,7 +295,12 @@ def _same_subject_other_value(left: Claim, right: Claim) -> bool:
         return False
     a, b = [(t.kind, t.value) for t in left.tokens], [(t.kind, t.value) for t in right.tokens]
     values_a, values_b = a[cut:], b[cut:]
-    if a[:cut] != b[:cut] or not values_a or not values_b or max(len(values_a), len(values_b)) > 4:
+    if (
+        a[:cut] != b[:cut]
+        or not values_a
+        or not values_b
+        or max(len(values_a), len(values_b)) > _LONGEST_PREDICATE
+    ):
         return False
     return not set(values_a) <= set(values_b) and not set(values_b) <= set(values_a)
 

@@ -23,9 +23,7 @@ UNSPACED: Final = (
 LETTER: Final = rf"[^\W{UNSPACED}]"
 
 _NEWLINES = re.compile("\r\n|[\r\x85\u2028\u2029]")
-_INVISIBLE = dict.fromkeys(
-    [0xAD, 0x34F, 0x61C, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)]
-)
+_INVISIBLE = re.compile("[\u00ad\u034f\u061c\ufeff\u200b-\u200f\u202a-\u202e\u2060-\u206f]")
 # A run without spaces | a number with decimals and its unit | a word or identifier with what joins its parts.
 _TOKEN = re.compile(
     rf"(?P<run>[{UNSPACED}]+)"
@@ -94,7 +92,7 @@ def clean(text: str) -> str:
 
 def fold(text: str) -> str:
     """NFKC without the characters that nobody sees."""
-    return unicodedata.normalize("NFKC", text).translate(_INVISIBLE)
+    return text if text.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 
 def slug(text: str) -> str:

@@ -7,13 +7,13 @@ from dataclasses import replace as with_changes
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from memories.dedupe import Relation, compare, one_value_changed
+from memories.dedupe import Relation, compare, one_value_changed, resembling
 from memories.models import Authority, Memory, Source, Status
 from memories.store.drafts import Draft
 from memories.store.errors import GuardRefused, InvalidMemory
 from memories.store.lifecycle import confirm, disable, enable
-from memories.store.writing import create, lock, related, replace, save, supersede, trust
-from memories.text import terms
+from memories.store.writing import create, lock, related, replace, save, sharing_words, supersede, trust
+from memories.text import fold, terms
 from projects.models import ExplicitPolicy
 from projects.transactions import atomic_retry
 
@@ -139,13 +139,19 @@ def forget(
     """
     lock(project)
     wanted = set(terms(text))
+    # Seen without reading the content; numbers may be written in another way, and plurals end in "ies".
+    plain = [term.removesuffix("y") for term in wanted if term.isalpha()]
+    resembles = resembling(text)
     said, mentioned = [], []
-    for memory in Memory.objects.of(project).active():
-        if compare(memory.content, text) in (Relation.SAME, Relation.NEAR):
-            said.append(memory)
-        elif wanted and wanted <= set(terms(memory.content)):
-            mentioned.append(memory)
-    chosen = said or mentioned
+    for pk, content in sharing_words(project, text, among=(Status.ACTIVE,)):
+        if resembles(content) and compare(content, text) in (Relation.SAME, Relation.NEAR):
+            said.append(pk)
+            continue
+        folded = fold(content).casefold()
+        if wanted and all(term in folded for term in plain) and wanted <= set(terms(content)):
+            mentioned.append(pk)
+    rows = Memory.objects.of(project).in_bulk(said or mentioned)
+    chosen = [rows[pk] for pk in said or mentioned]
     if only_find or len(chosen) != 1 or _undoes_a_member(chosen[0], by):
         return None, chosen
     return disable(project=project, memory_id=chosen[0].pk, by=by), []

@@ -9,20 +9,29 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memories import guard
-from memories.dedupe import Relation, compare, content_hash
+from memories.dedupe import Relation, compare, content_hash, resembling
 from memories.explicit import derive_key
-from memories.models import LIVE_FOR_KEYS, MAX_KEY, Authority, Change, Memory, Source, Status
+from memories.models import (
+    LIVE_FOR_HASHES,
+    LIVE_FOR_KEYS,
+    MAX_KEY,
+    Authority,
+    Change,
+    Memory,
+    Source,
+    Status,
+)
 from memories.recall.render import line_tokens
 from memories.store import tombstones
 from memories.store.errors import ContentTaken, KeyTaken, PersonRequired, StaleMemory, WrongStatus
-from memories.text import terms
+from memories.text import fold, terms
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
 from projects import audit
 from projects.models import Project, new_version
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from memories.store.drafts import Draft, Evidence
     from projects.actors import Actor
@@ -259,14 +268,28 @@ def create(
 
 def related(project: Project, content: str) -> Iterator[tuple[Memory, Relation]]:
     """Live memories that share words with `content`, newest first, with their relation to it."""
-    wanted = set(terms(content))
-    for memory in Memory.objects.of(project).live().select_related("replaces").order_by("-id"):
-        folded = memory.content.casefold()
+    found = {}
+    resembles = resembling(content)
+    for pk, other in sharing_words(project, content, among=LIVE_FOR_HASHES):
+        if resembles(other) and (relation := compare(other, content)) is not Relation.DIFFERENT:
+            found[pk] = relation
+    # Whole rows of these few alone: everybody who writes to the project waits.
+    rows = Memory.objects.of(project).select_related("replaces").in_bulk(found)
+    for pk, relation in found.items():
+        memory = rows[pk]
+        memory.project = project
+        yield memory, relation
+
+
+def sharing_words(project: Project, content: str, *, among: Sequence[Status]) -> Iterator[tuple[int, str]]:
+    """(id, content) of the memories in one of these states that share a word with `content`, newest first."""
+    # "policy" is found in "policies", too.
+    wanted = {term.removesuffix("y") for term in terms(content)}
+    rows = Memory.objects.of(project).filter(status__in=among).order_by("-id").values_list("pk", "content")
+    for pk, other in rows:
+        folded = fold(other).casefold()
         if not wanted or any(term in folded for term in wanted):
-            memory.project = project
-            relation = compare(memory.content, content)
-            if relation is not Relation.DIFFERENT:
-                yield memory, relation
+            yield pk, other
 
 
 def free_key(project: Project, key: str, *, held_by: tuple[Status, ...] = LIVE_FOR_KEYS) -> str:

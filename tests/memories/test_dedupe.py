@@ -11,6 +11,7 @@ from memories.dedupe import (
     content_hash,
     near_key,
     one_value_changed,
+    resembling,
     signature,
     similar_signature,
 )
@@ -114,6 +115,9 @@ def test_nothing_more_is_dropped_from_the_hash(a: str, b: str) -> None:
 def test_the_relation_of_two_contents(a: str, b: str, relation: Relation, changed: bool) -> None:
     assert (compare(a, b), one_value_changed(a, b)) == (relation, changed)
     assert (compare(b, a), one_value_changed(b, a)) == (relation, changed)
+    if relation is not DIFFERENT:
+        assert resembling(a)(b)
+        assert resembling(b)(a)
 
 
 WORDS = (
@@ -129,6 +133,33 @@ contents = st.lists(words, max_size=8).map(" ".join) | st.lists(words, max_size=
 def test_relations_are_symmetric(a: str, b: str) -> None:
     assert compare(a, b) is compare(b, a)
     assert one_value_changed(a, b) == one_value_changed(b, a)
+
+
+@settings(deadline=None)
+@given(contents, contents)
+def test_the_quick_test_refuses_only_what_is_different(a: str, b: str) -> None:
+    if compare(a, b) is not DIFFERENT:
+        assert resembling(a)(b)
+
+
+def test_the_quick_test_refuses_what_merely_has_some_words_in_common() -> None:
+    resembles = resembling("The order table of the shop shows twenty rows a page, the newest first.")
+    assert not resembles("The order mails of the shop are sent by the queue worker.")
+    assert resembles("The order table of the shop shows fifty rows a page, the newest first.")
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        pytest.param("theme: dark blue gray green", "theme: light red pink white", id="four words of value"),
+        pytest.param("主色用蓝色", "主色用绿色", id="one run of value"),
+        pytest.param("Straße", "STRASSE", id="letters whose case has another length"),
+    ],
+)
+def test_the_quick_test_lets_another_value_of_one_subject_pass(a: str, b: str) -> None:
+    assert compare(a, b) in (CONFLICT, NEAR)
+    assert resembling(a)(b)
+    assert resembling(b)(a)
 
 
 @settings(deadline=None)

@@ -248,6 +248,8 @@ def forget(project: Project, text: str, *, stranger: bool = False) -> tuple[Memo
         pytest.param("The main color is blue.", "main color", id="en, a part"),
         pytest.param("主色用蓝色", "主色用蓝色。", id="zh, the same"),
         pytest.param("主色用蓝色", "主色", id="zh, a part"),
+        pytest.param("Tables show 1,000 rows.", "1000 rows", id="a number written in another way"),
+        pytest.param("Refund policies are shown.", "refund policy", id="another number of one word"),
     ],
 )
 def test_exactly_one_match_is_switched_off(said: str, text: str, project: Project) -> None:
