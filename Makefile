@@ -7,7 +7,7 @@ manage := $(bin)/python manage.py
 # Tests have a database file and a broker of their own: those of a running site stay as they are.
 test_data = CAIRN_DATA_DIR="$${CAIRN_DATA_DIR:-$(CURDIR)/var/test}"
 
-.PHONY: help setup run demo reset test test-services services services-stop shell \
+.PHONY: help setup run demo reset test test-services services services-stop fake-llm shell \
 	check lint types contracts migrations-check openapi lock faults ci
 
 help: ## list these commands
@@ -36,6 +36,9 @@ services: ## start a private MariaDB and Redis for tests, and print where they l
 
 services-stop: ## stop them and remove their data
 	@scripts/services stop
+
+fake-llm: setup ## serve a stand-in for a model, so that EXTRACTION_BACKEND=llm works by hand; FAKE_LLM_PORT=8099
+	@$(bin)/python scripts/fake_llm.py
 
 shell: setup ## open a Python shell with the models imported
 	@$(manage) shell

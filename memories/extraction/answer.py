@@ -55,16 +55,17 @@ def read(text: str, *, cut: bool = False) -> Answer:
     if _is_tangled(text):
         raise NoAnswer("not_json")
     whole = _decoded(_FENCE.sub(r"\1", text))
-    answers = [whole] if whole is not None else list(_values(text))
-    found = _best(answers)
+    answers = [(whole, len(text))] if whole is not None else list(_values(text))
+    found = _best([value for value, _ in answers])
     if found is not None:
         return Answer(tuple(found))
-    bare = [value for value in answers if _is_item(value)]
+    bare = [value for value, _ in answers if _is_item(value)]
     if whole is None and _ARRAY.search(text):
-        return _salvaged(text, bare, cut=cut)
+        end = max((end for value, end in answers if _is_item(value)), default=0)
+        return _salvaged(text, bare, text[end:], cut=cut)
     if bare:
         return Answer(tuple(bare))
-    if [] in answers:
+    if any(value == [] for value, _ in answers):
         return Answer(())
     raise NoAnswer("cut_off" if cut else "not_json")
 
@@ -95,8 +96,8 @@ def _decoded(text: str) -> object | None:
     return value
 
 
-def _values(text: str) -> Iterator[object]:
-    """The JSON objects and lists in a text, outermost first, one after the other."""
+def _values(text: str) -> Iterator[tuple[object, int]]:
+    """The JSON objects and lists in a text, outermost first, one after the other, and where each ends."""
     at = 0
     for _ in range(_MAX_STARTS):
         start = _START.search(text, at)
@@ -107,7 +108,7 @@ def _values(text: str) -> Iterator[object]:
         except (ValueError, RecursionError):
             at = start.end()
         else:
-            yield value
+            yield value, at
 
 
 def _best(answers: list[object]) -> list[object] | None:
@@ -137,15 +138,16 @@ def _is_item(value: object) -> bool:
     return isinstance(value, Mapping) and "content" in value and ("type" in value or "quote" in value)
 
 
-def _salvaged(text: str, bare: list[object], *, cut: bool) -> Answer:
-    """What is whole in a list that is broken, or breaks off: the last item goes if nothing closes the list."""
+def _salvaged(text: str, bare: list[object], rest: str, *, cut: bool) -> Answer:
+    """What is whole in a list that is broken, or breaks off. `bare` are its sound items, `rest` what follows them:
+    where nothing closes the list, an item that begins there is not whole.
+    """
     cut = cut or not text.rstrip("` \n").endswith(("]", "}"))
+    lost = int(cut and "{" in rest)
     repaired = _repaired(text)
-    lost = 0
-    if cut and (not repaired or repaired[-1] not in bare):
+    if lost and (not bare or repaired[-1:] != bare[-1:]):
         repaired = repaired[:-1]
-        lost = 1
-    items = repaired + [item for item in bare if item not in repaired]
+    items = repaired if len(repaired) > len(bare) else bare
     if not items:
         raise NoAnswer("cut_off" if cut else "not_json")
     return Answer(tuple(items), lost)

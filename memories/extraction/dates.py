@@ -23,7 +23,7 @@ _MONTH = (
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 _FULL = re.compile(
-    rf"(?<![\w.-])(?P<y>(?:19|20)\d\d)(?:[-/.](?P<m>\d{{1,2}})(?:[-/.](?P<d>\d{{1,2}}))?(?![\w-])"
+    rf"(?<![\w.-])(?P<y>(?:19|20)\d\d)(?:(?:[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})|[-/](?P<om>\d{{1,2}}))(?![\w-])"
     rf"|\s?年(?:\s?(?P<zm>\d{{1,2}})\s?月(?:\s?(?P<zd>\d{{1,2}})\s?[日号])?)?)"
     rf"|\b(?P<em>{_MONTH})\.?\s(?P<ed>\d{{1,2}})(?:st|nd|rd|th)?(?:,?\s(?P<ey>(?:19|20)\d\d))?\b"
     rf"|\b(?P<fd>\d{{1,2}})(?:st|nd|rd|th)?\s(?:of\s)?(?P<fm>{_MONTH})(?:,?\s(?P<fy>(?:19|20)\d\d))?\b"
@@ -95,7 +95,11 @@ def _of(match: re.Match[str], said_on: date) -> set[When]:
     """The date that a match of _FULL writes out; without a year, the nearest and the next one."""
     year = match["y"] or match["ey"] or match["fy"]
     spelled = match["em"] or match["fm"]
-    month = _MONTHS[spelled[:3].casefold()] if spelled else _int(match["m"] or match["zm"] or match["bm"])
+    month = (
+        _MONTHS[spelled[:3].casefold()]
+        if spelled
+        else _int(match["m"] or match["om"] or match["zm"] or match["bm"])
+    )
     day = _int(match["d"] or match["zd"] or match["ed"] or match["fd"] or match["bd"])
     if year:
         return _written(int(year), month, day)

@@ -17,6 +17,8 @@ PROMPT_VERSION = "llm-1"
 # Turns that are mere context are not cited: their beginning and end will do.
 MAX_CONTEXT, MAX_STATIC = 2_000, 8_000
 _SHORTEST_SECRET = 4
+# What could be read as a tag, or as the end of a line.
+_ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>\x7f\x85\u2028\u2029"}
 # What the explicit channel took is blank, as long as it was.
 _GAP = re.compile(r"[^\S\n]{3,}")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -183,7 +185,7 @@ def _element(name: str, lines: Iterable[object], *, area: str = "") -> str:
 
 
 def _json(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+    text = json.dumps(value, ensure_ascii=False).translate(_ESCAPED)
     return text.encode("utf-8", "replace").decode()
 
 

@@ -246,8 +246,6 @@ def _is_joke(words: str, start: int, end: int) -> bool:
 
 def _find(quote: str, turn_id: int | None, transcript: Transcript) -> tuple[Turn, str, str, int, int] | None:
     """Where the quote was said: by a human first, in the turn that was named first."""
-    if len("".join(quote.split())) < MIN_QUOTE:
-        return None
     turns = sorted(transcript.citable, key=lambda turn: turn.id != turn_id)
     for role in (USER, ASSISTANT):
         for turn in turns:
@@ -264,14 +262,13 @@ def _position(quote: str, text: str) -> tuple[int, int] | None:
     for it: what was masked is no evidence that may be kept.
     """
     characters, places = _folded(text)
-    parts = [part for piece in _MASKED.split(quote) if (part := _folded(piece)[0])]
-    whole = _folded(quote)[0]
-    if whole and (at := characters.find(whole)) >= 0:
-        start, length = at, len(whole)
-    elif len(parts) > 1 and (starts := _in_order(parts, characters)):
-        start, length = max(zip(starts, map(len, parts), strict=True), key=lambda place: place[1])
+    if any(mark not in text for mark in _MASKED.findall(quote)):
+        parts = [part for piece in _MASKED.split(quote) if (part := _folded(piece)[0])]
     else:
+        parts = [_folded(quote)[0]]
+    if max(map(len, parts), default=0) < MIN_QUOTE or not (starts := _in_order(parts, characters)):
         return None
+    start, length = max(zip(starts, map(len, parts), strict=True), key=lambda place: place[1])
     return places[start], places[start + length - 1] + 1
 
 

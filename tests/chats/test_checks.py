@@ -47,3 +47,43 @@ def test_time_limits_out_of_order_are_named(
 def test_an_unknown_backend_is_named(settings: SettingsWrapper) -> None:
     settings.EXTRACTION_BACKEND = "oracle"
     assert found() == [("chats.E002", "There is no extraction backend “oracle”.")]
+
+
+@pytest.fixture
+def with_model(settings: SettingsWrapper) -> SettingsWrapper:
+    settings.EXTRACTION_BACKEND = "llm"
+    settings.LLM_BASE_URL, settings.LLM_MODEL = "https://models.example.com/v1", "some-model"
+    return settings
+
+
+def test_a_model_with_its_address_and_name_is_in_order(with_model: SettingsWrapper) -> None:
+    assert found() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        pytest.param("LLM_BASE_URL", "", "LLM_BASE_URL is no address.", id="no address"),
+        pytest.param("LLM_BASE_URL", "models.example.com", "LLM_BASE_URL is no address.", id="no scheme"),
+        pytest.param("LLM_BASE_URL", "http://a:b/v1", "LLM_BASE_URL is no address.", id="no port"),
+        pytest.param("LLM_MODEL", "", "LLM_MODEL is empty.", id="no model"),
+        pytest.param("LLM_MODEL", "m" * 121, "LLM_MODEL is too long.", id="a model no row can name"),
+        pytest.param(
+            "LLM_API_KEY", "sk-1\n", "LLM_API_KEY has characters that no HTTP header takes.", id="line end"
+        ),
+        pytest.param("LLM_STRUCTURED", "yes", "LLM_STRUCTURED is 'yes'.", id="structured output"),
+        pytest.param(
+            "EXTRACTION_MAX_REQUESTS", 0, "EXTRACTION_MAX_REQUESTS is less than 1.", id="no request allowed"
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_models_settings_is_named(
+    with_model: SettingsWrapper, name: str, value: object, message: str
+) -> None:
+    setattr(with_model, name, value)
+    assert found() == [("chats.E003", message)]
+
+
+def test_the_settings_of_a_model_do_not_matter_to_the_rules(settings: SettingsWrapper) -> None:
+    settings.LLM_BASE_URL, settings.LLM_STRUCTURED = "nowhere", "no"
+    assert found() == []

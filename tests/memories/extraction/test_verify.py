@@ -6,7 +6,7 @@ from memories.extraction.entailment import entails
 from memories.extraction.reasons import Reason
 from memories.extraction.verify import Checked, Rejected, check, parse
 
-from .builders import candidate, proposal, transcript, turn
+from .builders import candidate, memory, proposal, transcript, turn
 
 
 def reason_of(result: Checked | Rejected) -> Reason | None:
@@ -167,6 +167,68 @@ def test_a_key_is_a_slug_and_known_to_be_given_or_derived() -> None:
         True,
     )
     assert not candidate("the port is 5432").key_given
+
+
+# --- what a backend may not decide
+
+
+@pytest.mark.parametrize(
+    ("wanted", "replaces"),
+    [
+        pytest.param("db-port", "db-port", id="shown"),
+        pytest.param("DB Port", "db-port", id="shown, spelled otherwise"),
+        pytest.param("region", "", id="shown to nobody"),
+        pytest.param("", "", id="none"),
+    ],
+)
+def test_only_a_memory_that_was_shown_can_be_replaced(wanted: str, replaces: str) -> None:
+    said = transcript(turn("the port is 5432"), known=(memory("the port is 1000", key="db-port"),))
+    result = check(proposal("the port is 5432", replaces_key=wanted), said)
+    assert isinstance(result, Checked)
+    assert result.proposal.replaces_key == replaces
+
+
+def test_a_path_is_kept_if_somebody_named_or_changed_it() -> None:
+    said = transcript(
+        turn("see docs/Setup.md", id=1, citable=False),
+        turn("the port is 5432, in `conf/db.toml`", id=2, reply="I wrote src/db.py", files=("src/登录.vue",)),
+    )
+    named = ("./docs/setup.md", "conf/db.toml", "src/db.py", "src/登录.vue")
+    invented = ("src/other.py", "db.tom", "rc/db.py", "src/**", "a\ud800", "", "./")
+    result = check(proposal("the port is 5432", files=(*named, *invented)), said)
+    assert isinstance(result, Checked)
+    assert result.proposal.files == named
+
+
+def test_a_keyword_that_cannot_be_stored_costs_the_keyword() -> None:
+    assert candidate("the port is 5432", keywords=("port", "a\ud800", "b\x00")).proposal.keywords == ("port",)
+
+
+def test_a_secret_in_a_key_is_seen_before_the_slug_hides_it() -> None:
+    secret = "password=" + "Hunter2!xyZ9"
+    result = check(proposal("the port is 5432", key=secret), transcript(turn("the port is 5432")))
+    assert reason_of(result) is Reason.SECRET_FOUND
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        pytest.param("密码是 Ab***，端口是 5432", "，端口是 5432", id="before it"),
+        pytest.param("端口是 5432，用 Ab*** 登录", None, id="in another order"),
+        pytest.param("口令是 Ab***，端口是 5432", None, id="other words around it"),
+        pytest.param("Ab***", None, id="nothing but it"),
+        pytest.param("密码是 Ab***", None, id="nothing that is long enough"),
+    ],
+)
+def test_a_quote_with_something_masked_is_held_by_its_longest_stretch(quote: str, found: str | None) -> None:
+    said = transcript(turn("密码是 " + "Ab9#kQ2mLp7w" + "，端口是 5432"))
+    result = check(proposal("端口是 5432", quote=quote), said)
+    assert (result.proposal.quote if isinstance(result, Checked) else None) == found
+
+
+def test_emphasis_is_not_taken_for_something_masked() -> None:
+    said = transcript(turn("use ***only*** tabs"))
+    assert reason_of(check(proposal("use ***only*** tabs", quote="use ***only*** tabs"), said)) is None
 
 
 # --- entailment
