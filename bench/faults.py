@@ -22,12 +22,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import django
 from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
 
 from bench.crowd import Crowd, GaveUp
 from bench.figures import percentile
 from bench.fleet import WORKERS, Fleet, Pace, fleet
 from bench.ledger import Ledger
+from tests.llm_server import SHAPES, llm_server, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,6 +63,15 @@ SHORT = Size(
     quiet_within_s=60,
     pace=Pace(sweep_every_s=0.5, lease_s=6, idle_transaction_s=3, back_off_s=(0.5, 1, 2), pause_s=1),
 )
+
+
+def holds_within(seconds: float, condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 @dataclass
@@ -314,11 +328,47 @@ def messages_doubled(play: Play) -> None:
     play.excuse_nothing()
 
 
+def provider_fails(play: Play) -> None:
+    """A model reads the turns; its provider limits, breaks, hangs, hangs up, is down for long and answers rubbish."""
+
+    def is_left_alone() -> bool:
+        return play.ledger.rows("SELECT COUNT(*) FROM memories_breaker WHERE opened_at IS NOT NULL") != (
+            (0,),
+        )
+
+    with llm_server() as provider:
+        settings = {"EXTRACTION_BACKEND": "llm", "LLM_BASE_URL": provider.base_url, "LLM_MODEL": "plain"}
+        with play.site.equipped(*WORKERS, **settings):
+            first, second = play.halves
+            provider.script += [refusal(429, "Slow down.", headers={"Retry-After": "1"})]
+            provider.script += [SHAPES[shape]([]) for shape in ("server-error", "hang", "drop")]
+            play.crowd.send(first)
+            # Five failures in a row, whoever meets them, and nobody asks any more.
+            provider.script += [refusal(503, "Overloaded.")] * 8
+            play.crowd.send(second)
+            play.expect(
+                holds_within(play.size.quiet_within_s, is_left_alone), "a provider that is down is asked on"
+            )
+            asked = len(provider.asked)
+            # When it is back it says nothing that can be read, twice; then it is well.
+            provider.script[:] = [SHAPES["small-talk"]([]), SHAPES["cut-off-at-once"]([])]
+            play.broken += play.ledger.await_quiet(within_s=play.size.quiet_within_s)
+            play.seen.append(
+                f"{asked} questions until the provider was left alone, {len(provider.asked)} in all"
+            )
+    failures = [what for what in play.ledger.runs() if what.startswith("failed")]
+    play.expect(
+        {"failed (provider_down)", "failed (unparsable)"} <= set(failures), f"runs failed as {failures}"
+    )
+    play.excuse_nothing()
+
+
 SCENARIOS: dict[str, Callable[[Play], None]] = {
     scenario.__name__.replace("_", " "): scenario
     for scenario in (
         calm, worker_killed, web_killed, redis_stopped, redis_hangs, redis_emptied, mariadb_restarted,
         lease_outlived, lock_outlived, power_cut, messages_doubled,
+        provider_fails,
     )
 }  # fmt: skip
 

@@ -64,7 +64,7 @@ class Pace:
             "SWEEP_EVERY_S": str(self.sweep_every_s),
             "DISTIL_IDLE_S": "0.2",
             "EXTRACTION_MAX_REQUESTS": "1",
-            "EXTRACTION_TIMEOUT_S": "1",
+            "EXTRACTION_TIMEOUT_S": "2",
             "DISTIL_STORE_BUDGET_S": "1",
             "DISTIL_SOFT_LIMIT_S": str(self.lease_s - 2),
             "DISTIL_HARD_LIMIT_S": str(self.lease_s - 1),
@@ -185,6 +185,22 @@ class Fleet:
     def resume(self, *names: str) -> None:
         for name in names:
             self.programs[name].wanted = True
+
+    @contextmanager
+    def equipped(self, *names: str, **changes: str) -> Iterator[None]:
+        """These programs run with other settings while the block does; they are killed before and after."""
+        self.halt(*names)
+        before = {name: self.programs[name].environment for name in names}
+        for name in names:
+            self.programs[name].environment = {**before[name], **changes}
+        self.resume(*names)
+        try:
+            yield
+        finally:
+            self.halt(*names)
+            for name in names:
+                self.programs[name].environment = before[name]
+            self.resume(*names)
 
     def close(self) -> None:
         self._over.set()

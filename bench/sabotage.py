@@ -25,6 +25,7 @@ django.setup()
 from chats import queue, schedule
 from config.celery import app
 from config.wsgi import application
+from memories.extraction import breaker
 from memories.extraction.rules import Rules
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ schedule.claim, schedule.hold, schedule.release, queue.distil = _claim, _hold, _
 Rules.extract = _extract
 
 if waits := os.environ.get("BENCH_BACK_OFF_S"):
-    if not hasattr(schedule, "BACK_OFF_S") or not hasattr(queue, "PAUSE_S"):
+    if not (hasattr(schedule, "BACK_OFF_S") and hasattr(breaker, "PAUSES_S") and hasattr(queue, "PAUSE_S")):
         raise SystemExit("The waits after failures lie elsewhere: shorten them there.")
-    schedule.BACK_OFF_S = tuple(float(wait) for wait in waits.split(","))
+    schedule.BACK_OFF_S = breaker.PAUSES_S = tuple(float(wait) for wait in waits.split(","))
     queue.PAUSE_S = float(os.environ["BENCH_PAUSE_S"])
