@@ -14,17 +14,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.utils import timezone
 
 from chats import instructions as working_memory
 from chats.intent import Intent, Kind, classify
 from chats.models import Chat, Instruction
-from memories import guard
-from memories.models import Recall, RecallBlock, RecallItem
+from chats.records import GivenIsGone, Recalled, record
+from memories.models import Recall
 from memories.recall import recall
 from memories.tokens import encoding_name
 from projects.http import timing
-from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,13 +34,11 @@ logger = logging.getLogger(__name__)
 
 PARTS = ("instructions", "memory", "summary", "episodes", "history")
 SPENT = ("instructions", "memory", "summary", "episodes", "history", "message")
-# How many characters of what was recalled on are kept for the trace; the message itself is kept whole.
-QUERY_KEPT = 2000
-# How many of the best that were left out are kept for the trace.
-OMITTED_KEPT = 20
 RECALL_FAILED = "recall_failed"
 RECALL_DEADLINE = "recall_deadline"
 FAILED_NOTE = "failed"
+# How often a turn is recalled for anew because what it was to be given was deleted meanwhile.
+RECALL_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,17 +97,6 @@ class Context:
         return _sha256(json.dumps(told))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Recalled:
-    """What a recall gave, and what its row tells besides."""
-
-    given: GivenMemory
-    result: RecallResult | None
-    query: str
-    ms: float
-    failure: str
-
-
 def build(*, project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Chat] | None = None) -> Context:
     """Put the context of `chat` together, recalling afresh, and write down what the turn is given.
 
@@ -122,17 +107,31 @@ def build(*, project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Cha
         earlier = list(
             Chat.objects.history_of(chat.topic_id).filter(seq__lt=chat.seq)[: settings.HISTORY_MAX_TURNS]
         )
+    for _ in range(RECALL_TRIES):
+        try:
+            return _build(project, chat, wanted, earlier)
+        except GivenIsGone:
+            logger.info("what turn %s was to be given is gone; recalling anew", chat.pk)
+    return _build(project, chat, wanted, earlier, recalling=False)
+
+
+def _build(
+    project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Chat], *, recalling: bool = True
+) -> Context:
+    """One try. Raises GivenIsGone; not `recalling`: the turn is given no memory, as after a recall that failed."""
     window = wanted.window_tokens or project.window_tokens
     intent = classify(_words(chat), first_in_topic=not earlier, override=wanted.intent)
     in_force = list(Instruction.objects.filter(topic_id=chat.topic_id).in_force())
-    recalled: _Recalled | None = None
+    recalled: Recalled | None = None
     memory: GivenMemory | None = None
     if project.memory_enabled and "memory" in wanted.parts:
         if chat.already_happened:
             memory = NOTHING_GIVEN
         else:
-            recalled = _recall(
-                project, chat, intent=intent, in_force=in_force, earlier=earlier, window=window
+            recalled = (
+                _recall(project, chat, intent=intent, in_force=in_force, earlier=earlier, window=window)
+                if recalling
+                else Recalled(given=NOTHING_GIVEN, result=None, query="", ms=0.0, failure=RECALL_FAILED)
             )
             memory = recalled.given
     told = working_memory.given(in_force, refs=memory.refs if memory else ())
@@ -158,7 +157,7 @@ def build(*, project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Cha
         history=_lines(kept),
         tokens={"encoding": encoding_name(), "window": window, **spent, "free": window - sum(spent.values())},
     )
-    _record(project, chat, context, recalled, parts=wanted.parts, history=[turn.pk for turn in kept])
+    record(project, chat, context, recalled, parts=wanted.parts, history=[turn.pk for turn in kept])
     return context
 
 
@@ -220,7 +219,7 @@ def _recall(
     in_force: Sequence[Instruction],
     earlier: Sequence[Chat],
     window: int,
-) -> _Recalled:
+) -> Recalled:
     """Never raises: a turn without memory is better than none."""
     query, keep = _query(chat, intent, earlier)
     rules = [] if intent.greeting else [item.content for item in in_force]
@@ -247,7 +246,7 @@ def _recall(
     if result is not None and ms > settings.RECALL_DEADLINE_MS:
         # The index is warm now; the caller was promised an answer by then, not a better one later.
         result, failure = None, RECALL_DEADLINE
-    return _Recalled(given=_as_given(result), result=result, query=query, ms=ms, failure=failure)
+    return Recalled(given=_as_given(result), result=result, query=query, ms=ms, failure=failure)
 
 
 def _query(chat: Chat, intent: Intent, earlier: Sequence[Chat]) -> tuple[str, tuple[int, ...]]:
@@ -293,85 +292,6 @@ def _given_last(chat: Chat) -> GivenMemory:
         refs=tuple(chat.given["refs"]),
         tokens=chat.given["tokens"]["memory"],
     )
-
-
-@atomic_retry
-def _record(
-    project: Project,
-    chat: Chat,
-    context: Context,
-    recalled: _Recalled | None,
-    *,
-    parts: Sequence[str],
-    history: Sequence[int],
-) -> None:
-    memory = context.memory
-    if project.memory_enabled:
-        # Ids that were really given, in order; a later context of the same turn adds to them.
-        chat.memory_refs = list(dict.fromkeys([*(chat.memory_refs or []), *(memory.refs if memory else ())]))
-        chat.memory_tokens = memory.tokens if memory else chat.memory_tokens or 0
-    chat.degraded = list(context.degraded)
-    chat.given = {
-        "memory_enabled": context.memory_enabled,
-        "parts": list(parts),
-        "intent": {"value": str(context.intent.value), "rule": context.intent.rule},
-        "instructions": [item.pk for item in context.instructions],
-        "refs": list(memory.refs) if memory else None,
-        "history": list(history),
-        "tokens": context.tokens,
-    }
-    written = Chat.objects.filter(pk=chat.pk).update(
-        memory_refs=chat.memory_refs,
-        memory_tokens=chat.memory_tokens,
-        degraded=chat.degraded,
-        given=chat.given,
-        touched_at=timezone.now(),
-    )
-    if written != 1:
-        # Deleted since the turn was stored, and a recall of it would refer to nothing.
-        raise Chat.DoesNotExist
-    # After the turn's own row: a recall that refers to it first would share its lock, and two of them deadlock.
-    if recalled is not None:
-        _record_recall(project, chat, recalled, intent=context.intent)
-
-
-def _record_recall(project: Project, chat: Chat, recalled: _Recalled, *, intent: Intent) -> None:
-    given, result = recalled.given, recalled.result
-    if given.block:
-        block = RecallBlock(sha256=given.sha256, project=project, text=given.block)
-        RecallBlock.objects.bulk_create([block], ignore_conflicts=True)
-    row = Recall.objects.create(
-        project=project,
-        chat=chat,
-        query=guard.mask(recalled.query[: 2 * QUERY_KEPT])[:QUERY_KEPT],
-        files=[guard.mask(name) for name in chat.files],
-        intent={"value": str(intent.value), "rule": intent.rule},
-        block_id=given.sha256 if given.block else None,
-        always_length=len(given.always),
-        tokens=given.tokens,
-        ms=round(recalled.ms, 3),
-        ranker=result.ranker if result else "",
-        parameters=result.parameters if result else {},
-        omitted_counts=result.omitted_counts if result else {},
-        omitted=[item.as_json() for item in result.omitted[:OMITTED_KEPT]] if result else [],
-        error=recalled.failure,
-    )
-    if result is not None and result.items:
-        RecallItem.objects.bulk_create(
-            [
-                RecallItem(
-                    recall=row,
-                    memory_id=item.id,
-                    version=item.version,
-                    tier=item.tier,
-                    rank=item.rank,
-                    score=item.score,
-                    parts=dict(item.parts),
-                    tokens=item.tokens,
-                )
-                for item in result.items
-            ]
-        )
 
 
 def _fitting(earlier: Sequence[Chat], *, budget: int) -> tuple[list[Chat], int]:

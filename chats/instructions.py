@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db import transaction
 
 from chats.errors import InstructionDismissed
-from chats.models import Instruction
+from chats.models import Instruction, Topic
 from memories import explicit, guard, store
 from memories.dedupe import Relation, compare, one_value_changed
 from memories.models import Memory, Source
@@ -18,7 +18,7 @@ from projects.transactions import atomic_retry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from chats.models import Chat, Topic
+    from chats.models import Chat
     from memories.explicit import Reading
     from projects.actors import Actor
     from projects.models import Project
@@ -101,13 +101,15 @@ def dismiss_latest(*, topic: Topic, by: Actor) -> Instruction | None:
 def promote(*, instruction: Instruction, by: Actor) -> store.Remembered:
     """Make the rule a memory of the project at once, with a person's authority; what an agent promotes waits.
 
-    The Instruction stays in the context until that memory is active and in the turn's block. Raises
-    InstructionDismissed.
+    The Instruction stays in the context until that memory is active and in the turn's block; one that ended with
+    its topic does not come into force again. Raises InstructionDismissed.
     """
     project = instruction.topic.project
     store.lock(project)
-    instruction.refresh_from_db(fields=["state", "memory"])
-    if instruction.state == State.DISMISSED:
+    Topic.objects.select_for_update().get(pk=instruction.topic_id)
+    # A rule is taken back without a lock, so its own row is held until it is linked.
+    state = Instruction.objects.select_for_update().values_list("state", flat=True).get(pk=instruction.pk)
+    if state == State.DISMISSED:
         raise InstructionDismissed
     item = explicit.as_item(instruction.content)
     chat = instruction.chat
@@ -129,7 +131,7 @@ def promote(*, instruction: Instruction, by: Actor) -> store.Remembered:
     else:
         remembered = _propose(project, draft, by=by)
     if remembered.memory is not None:
-        link(instruction, remembered.memory)
+        _link(instruction, remembered.memory)
         _record("instruction.promote", instruction, by=by)
     return remembered
 
@@ -142,12 +144,6 @@ def promote_latest(*, topic: Topic, by: Actor) -> store.Remembered | None:
     latest.topic = topic
     with transaction.atomic():
         return promote(instruction=latest, by=by)
-
-
-def link(instruction: Instruction, memory: Memory) -> None:
-    instruction.memory = memory
-    instruction.state = State.PROMOTED
-    instruction.save(update_fields=["memory", "state"])
 
 
 def became(memories: Mapping[int, int]) -> None:
@@ -166,10 +162,18 @@ def end_all(*, topic: Topic) -> int:
     return Instruction.objects.filter(topic=topic).in_force().update(state=State.ENDED)
 
 
+def _link(instruction: Instruction, memory: Memory) -> None:
+    rule = Instruction.objects.filter(pk=instruction.pk)
+    if rule.in_force().update(memory=memory, state=State.PROMOTED) == 0:
+        rule.update(memory=memory)
+    instruction.refresh_from_db(fields=["state", "memory"])
+
+
 def _end(instructions: Iterable[Instruction], *, as_: State) -> None:
     for instruction in instructions:
+        # Conditional: one that somebody took back meanwhile stays so.
+        Instruction.objects.filter(pk=instruction.pk).in_force().update(state=as_)
         instruction.state = as_
-        instruction.save(update_fields=["state"])
 
 
 def _propose(project: Project, draft: store.Draft, *, by: Actor) -> store.Remembered:

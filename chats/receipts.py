@@ -72,7 +72,8 @@ def receipt(chat: Chat) -> Receipt:
         refused=len(chat.explicit.get("refused", [])),
         forgotten=sum(entry["memory"] is not None for entry in chat.explicit.get("forgotten", [])),
         used=None if chat.memory_refs is None else len(chat.memory_refs),
-        failed=bool(chat.degraded),
+        # Without a context: the opening ended between storing the turn and recalling for it.
+        failed=bool(chat.degraded) or not chat.given,
         tokens=chat.memory_tokens or 0,
         url=settings.SITE_URL + reverse("chats:turn", kwargs={"turn_id": chat.pk}),
     )

@@ -41,6 +41,7 @@ def add_step(
     if chat.parent_id is not None:
         raise NotATurn
     store.guard_texts(iter([("agent", agent), ("ref", ref or "")]))
+    store.share(project)
     Topic.objects.select_for_update().get(pk=chat.topic_id)
     chat.refresh_from_db(fields=["status", "memory_refs", "memory_tokens"])
     added = put_step(project, chat, agent=agent, message=message, reply=reply, status=status, ref=ref)

@@ -139,6 +139,15 @@ def open_turn(*, project: Project, request: TurnRequest, by: Actor) -> OpenedTur
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeardFurther:
+    """What a further message led to; `since` and `until` find it among all that the turn's messages led to."""
+
+    heard: Heard
+    since: dict[str, int]
+    until: dict[str, int]
+
+
 @atomic_retry
 def hear_further(
     *,
@@ -148,7 +157,7 @@ def hear_further(
     by: Actor,
     sent_at: datetime | None = None,
     files: Sequence[str] = (),
-) -> Heard:
+) -> HeardFurther:
     """Take a further message of a running turn's human like the first one; `chat` is brought up to date.
 
     Raises TurnAlreadyFinished, NotATurn.
@@ -160,7 +169,8 @@ def hear_further(
         store.lock(project)
     topic = Topic.objects.select_for_update().get(pk=chat.topic_id)
     topic.project = project
-    chat.refresh_from_db()
+    # Its own row, too: what a context of it writes down holds no lock of the topic.
+    chat.refresh_from_db(from_queryset=Chat.objects.select_for_update())
     chat.project, chat.topic = project, topic
     if chat.status != ChatStatus.RUNNING:
         raise TurnAlreadyFinished(chat)
@@ -173,7 +183,9 @@ def hear_further(
     if hearing.says_something(reading) and chat.author_user_id is None:
         chat.author_user = hearing.member(project, chat.author_ref)
     chat.save(update_fields=["further", "files", "message_tokens", "touched_at", "author_user"])
-    return hearing.hear(chat=chat, text=message, reading=reading, by=by)
+    since = hearing.extent(chat)
+    heard = hearing.hear(chat=chat, text=message, reading=reading, by=by)
+    return HeardFurther(heard=heard, since=since, until=hearing.extent(chat))
 
 
 def renew_context(*, project: Project, chat: Chat, wanted: Wanted) -> Context:
@@ -197,6 +209,8 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
         raise NotATurn
     store.guard_texts(request.names())
     now = timezone.now()
+    if request.steps:
+        store.share(project)
     topic = Topic.objects.select_for_update().get(pk=chat.topic_id)
     topic.project = project
     chat.refresh_from_db(fields=["files"])
@@ -235,6 +249,7 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
     return FinishedTurn(chat=chat, repeated=False)
 
 
+@atomic_retry
 def give_up_abandoned(*, now: datetime) -> int:
     """Cancel running turns that nobody touched for TURN_ABANDONED_AFTER_S. A late finish may replace that."""
     before = now - timedelta(seconds=settings.TURN_ABANDONED_AFTER_S)
@@ -290,6 +305,8 @@ def _store(
     sent_at = _not_after(request.sent_at, now)
     if hearing.may_write_memories(said.reading):
         store.lock(project)
+    else:
+        store.share(project)
     topic, created = Topic.objects.select_for_update().get_or_create(
         project=project,
         ref=request.topic_ref,
@@ -336,6 +353,9 @@ def _store(
         touched_at=now,
         finished_at=now if is_over else None,
         already_happened=is_over,
+        # Nothing yet; NULL says that memory was off.
+        memory_refs=[] if project.memory_enabled else None,
+        memory_tokens=0 if project.memory_enabled else None,
     )
     if is_over:
         chat.distil_outcome = _outcome_at_finish(project, chat, request.status)

@@ -146,7 +146,8 @@ else:
     _options |= {
         "charset": "utf8mb4",
         "isolation_level": "read committed",
-        "init_command": "SET time_zone='+00:00', sql_mode='STRICT_TRANS_TABLES'",
+        # Nobody waits for a lock longer than for an answer; a transaction that did is tried again.
+        "init_command": "SET time_zone='+00:00', sql_mode='STRICT_TRANS_TABLES', innodb_lock_wait_timeout=10",
     }
     # A process that hangs with rows locked must not keep a project from writing: MariaDB ends its transaction.
     # MySQL knows no such limit, and takes the words for a comment.

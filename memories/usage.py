@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.db.models import Count, Max
 
 from memories.models import Memory, MemoryUsage, RecallItem
@@ -13,14 +14,26 @@ from projects.transactions import atomic_retry
 BATCH = 500
 # Ids are given before a transaction commits: an item younger than this may still have an older sibling to come.
 LAG = timedelta(minutes=1)
+TRIES = 3
+
+logger = logging.getLogger(__name__)
 
 
-@atomic_retry
 def roll_up(*, now: datetime, lag: timedelta = LAG) -> int:
     """Add what was given since the last time to MemoryUsage; returns how many memories that touched.
 
     A turn counts once for a memory within one roll-up, however many recalls it made.
     """
+    for _ in range(TRIES):
+        try:
+            return _roll_up(now, lag)
+        except IntegrityError:
+            logger.info("a memory was deleted while it was counted; counting anew without it")
+    return _roll_up(now, lag)
+
+
+@atomic_retry
+def _roll_up(now: datetime, lag: timedelta) -> int:
     through = MemoryUsage.objects.aggregate(through=Max("through_item"))["through"] or 0
     new = (
         RecallItem.objects.filter(

@@ -21,7 +21,7 @@ from django.utils.text import slugify
 from projects import audit, keys, masking, roles
 from projects.models import ApiKey, IdempotencyRecord, Project, Scope
 from projects.roles import Role
-from projects.transactions import atomic_retry
+from projects.transactions import atomic_retry, delete_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -144,7 +144,7 @@ def delete_project(*, project: Project, by: Actor) -> None:
     project = _lock(project)
     callers = [f"key:{key_id}" for key_id in project.api_keys.values_list("pk", flat=True)]
     pk = project.pk
-    _total, counts = project.delete()
+    counts = delete_whole(project)
     project.pk = pk
     IdempotencyRecord.objects.filter(caller__in=callers).delete()
     # History keeps its project without a constraint, so that no cascade reaches it.

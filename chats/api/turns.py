@@ -27,6 +27,7 @@ from chats.api.bodies import FinishBody, FurtherMessage, Step, TurnBody, read
 from chats.api.refusals import ServiceView
 from chats.api.traces import TurnSummary, summary_json
 from chats.context import PARTS, Context, Wanted, again, wanted_before
+from chats.errors import TurnAlreadyFinished
 from chats.models import Chat
 from chats.receipts import receipt
 from chats.steps import add_step
@@ -135,9 +136,8 @@ class ContextView(ServiceView):
         fresh: list[Context] = []
 
         def act() -> Outcome:
-            since = hearing.extent(chat)
             if values.get("message", "").strip():
-                service.hear_further(
+                further = service.hear_further(
                     project=chat.project,
                     chat=chat,
                     message=values["message"],
@@ -145,12 +145,19 @@ class ContextView(ServiceView):
                     sent_at=values.get("sent_at"),
                     by=access.actor_of(request),
                 )
-            return Outcome(200, {"since": since, "until": hearing.extent(chat)})
+                return Outcome(200, {"since": further.since, "until": further.until})
+            if chat.status != Chat.ChatStatus.RUNNING:
+                raise TurnAlreadyFinished(chat)
+            return Outcome(200, {"since": hearing.extent(chat), "until": hearing.extent(chat)})
 
         def render(outcome: Outcome) -> dict[str, Any]:
             chat.refresh_from_db(fields=["status", "explicit"])
-            wanted = _wanted(values.get("context"), before=wanted_before(chat))
-            fresh.append(service.renew_context(project=chat.project, chat=chat, wanted=wanted))
+            if chat.status == Chat.ChatStatus.RUNNING:
+                wanted = _wanted(values.get("context"), before=wanted_before(chat))
+                fresh.append(service.renew_context(project=chat.project, chat=chat, wanted=wanted))
+            else:
+                # Finished since the message was heard: nobody needs more than what the turn was given last.
+                fresh.append(again(project=chat.project, chat=chat))
             heard = hearing.recollect(chat, since=outcome.ids["since"], until=outcome.ids["until"])
             return {
                 "turn": {"id": chat.pk, "status": chat.status},

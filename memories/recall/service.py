@@ -100,7 +100,8 @@ class RecallResult:
     """`block` is `always` followed by `relevant`; `tokens` are those of the whole block, borders included.
 
     `items` stand in order of rank, `omitted` best first; of what is below the floor `omitted` names only the best
-    few, `omitted_counts` counts all. `ms` is what it took, the index included.
+    few, `omitted_counts` counts all. `ms` is what it took, the index included. `memory_version` names the state of the
+    project's memories that was recalled from.
     """
 
     items: tuple[Item, ...]
@@ -111,6 +112,7 @@ class RecallResult:
     relevant: str
     tokens: int
     ms: float
+    memory_version: str
     ranker: str = RANKER
     parameters: Mapping[str, Any] = field(default_factory=lambda: _PARAMETERS)
 
@@ -153,11 +155,13 @@ def recall(
     `now` decides what has expired and what is recent.
     """
     started = time.perf_counter()
+    version, index = _current(project)
     ranking = Ranking(
-        index_of(project),
+        index,
         Query.read(query, now=now or timezone.now(), files=files, instructions=instructions, area=area),
     )
-    return _result(ranking, _limits(project, max_items, max_tokens), keep=keep, started=started)
+    limits = _limits(project, max_items, max_tokens)
+    return _result(ranking, limits, keep=keep, started=started, version=version)
 
 
 def explain(
@@ -180,10 +184,10 @@ def explain(
     """
     started = time.perf_counter()
     now = now or timezone.now()
-    ranking = Ranking(
-        index_of(project), Query.read(query, now=now, files=files, instructions=instructions, area=area)
-    )
-    result = _result(ranking, _limits(project, max_items, max_tokens), keep=keep, started=started)
+    version, index = _current(project)
+    ranking = Ranking(index, Query.read(query, now=now, files=files, instructions=instructions, area=area))
+    limits = _limits(project, max_items, max_tokens)
+    result = _result(ranking, limits, keep=keep, started=started, version=version)
     reasons = {item.id: item.reason for item in result.omitted} | {item.id: RECALLED for item in result.items}
     explained: dict[int, Explanation] = {}
     for memory_id, status in Memory.objects.of(project).filter(pk__in=list(ids)).values_list("pk", "status"):
@@ -208,6 +212,11 @@ def index_of(project: Project) -> Index:
 
     Inside a transaction an index may hold what is never committed, so it is built but not kept.
     """
+    return _current(project)[1]
+
+
+def _current(project: Project) -> tuple[str, Index]:
+    """The index, and the version that was read before its rows."""
     version = Project.objects.values_list("memory_version", flat=True).get(pk=project.pk)
     index = cache.get(project.pk, version)
     if index is None:
@@ -215,7 +224,7 @@ def index_of(project: Project) -> Index:
         index = Index.build(_entry(row) for row in rows)
         if not connection.in_atomic_block:
             cache.put(project.pk, version, index)
-    return index
+    return version, index
 
 
 def _entry(row: tuple[Any, ...]) -> Entry:
@@ -232,7 +241,7 @@ def _limits(project: Project, max_items: int | None, max_tokens: int | None) -> 
 
 
 def _result(
-    ranking: Ranking, limits: tuple[int, int], *, keep: Iterable[int], started: float
+    ranking: Ranking, limits: tuple[int, int], *, keep: Iterable[int], started: float, version: str
 ) -> RecallResult:
     index = ranking.index
     hidden: dict[int, Omitted] = {}
@@ -279,6 +288,7 @@ def _result(
         relevant=rendered.relevant,
         tokens=packing.tokens,
         ms=(time.perf_counter() - started) * 1000,
+        memory_version=version,
     )
 
 

@@ -24,7 +24,7 @@ from memories.store.remember import Outcome, Remembered, forget, remember
 from memories.store.removal import delete, forget_sources, purge, restore
 from memories.store.results import BulkResult
 from memories.store.selections import ACTIONS, INVERSE, MAX_SELECTED, Bulk, bulk
-from memories.store.writing import add, add_evidence, lock, merge, propose, replace, supersede
+from memories.store.writing import add, add_evidence, lock, merge, propose, replace, share, supersede
 
 __all__ = [
     "ACTIONS",
@@ -68,5 +68,6 @@ __all__ = [
     "remember",
     "replace",
     "restore",
+    "share",
     "supersede",
 ]

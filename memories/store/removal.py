@@ -16,7 +16,7 @@ from memories.store.lifecycle import draft_of
 from memories.store.writing import load, lock, respect, save, supersede, trust
 from projects import audit
 from projects.actors import PERSON_KINDS
-from projects.transactions import atomic_retry
+from projects.transactions import atomic_retry, delete_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -155,7 +155,7 @@ def _without(evidence: list[dict[str, Any]], chats: set[int]) -> list[dict[str, 
 def _remove(memory: Memory, *, action: str, by: Actor, reason: str) -> None:
     memory_id = memory.pk
     memory._change = Change(action=action, by=by, reason=guard.mask(reason))
-    memory.delete()
+    delete_whole(memory)
     memory.pk = memory_id  # Django empties it; the audit still names it.
     _record(memory, action=action, by=by, reason=reason)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace as with_changes
 from typing import TYPE_CHECKING, Any
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from memories import guard
@@ -50,6 +50,23 @@ def lock(project: Project) -> None:
     project.memory_version = new_version()
     if not Project.objects.filter(pk=project.pk).update(memory_version=project.memory_version):
         raise Project.DoesNotExist
+
+
+def share(project: Project) -> str:
+    """Keep whoever writes memories out until the transaction ends; the memory_version that holds until then.
+
+    Taken first by every transaction that adds rows which refer to the project: the database shares the project's
+    lock for each of them, and behind the topic's that would be the wrong order. Others may share it, too, so nobody
+    who has it calls `lock` any more. Raises Project.DoesNotExist when the project is gone.
+    """
+    # Django has no word for it; SQLite needs none, there a transaction is alone.
+    shared = " LOCK IN SHARE MODE" if connection.vendor == "mysql" else ""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT memory_version FROM projects_project WHERE id = %s{shared}", [project.pk])  # noqa: S608
+        row = cursor.fetchone()
+    if row is None:
+        raise Project.DoesNotExist
+    return str(row[0])
 
 
 def load(project: Project, memory_id: int, *, version: int | None = None) -> Memory:

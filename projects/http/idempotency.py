@@ -83,11 +83,17 @@ def forget_expired(*, now: datetime | None = None, limit: int = 1000) -> int:
 def _claim(caller: str, key: str, fingerprint: str) -> tuple[IdempotencyRecord, bool]:
     """The record, and whether the caller has to do the work."""
     now = timezone.now()
-    try:
+
+    # Tried again, too: of many that wait for the same key, those that find it free again may deadlock.
+    @atomic_retry
+    def insert() -> IdempotencyRecord:
         with transaction.atomic():
-            claim = IdempotencyRecord.objects.create(
+            return IdempotencyRecord.objects.create(
                 caller=caller, key=key, fingerprint=fingerprint, created_at=now
             )
+
+    try:
+        claim = insert()
     except IntegrityError:
         found = IdempotencyRecord.objects.filter(caller=caller, key=key).first()
     else:
@@ -124,7 +130,7 @@ def _act(record: IdempotencyRecord, act: Callable[[], Outcome]) -> Outcome:
     try:
         return act_and_complete()
     except BaseException:
-        claim.delete()
+        atomic_retry(claim.delete)()
         raise
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.utils import timezone
 
-from chats import context
+from chats import context, records
 from chats.models import Chat, Instruction, Topic
 from memories.models import Memory, Recall
 from memories.recall import recall
@@ -282,7 +282,7 @@ def test_what_was_recalled_on_is_masked_and_bounded(agent: Agent) -> None:
     secret = "Ab12cd34" + "!x9Kq"
     agent.open(f"The database password is {secret}. " + "word " * 3000)
     query = Recall.objects.get().query
-    assert len(query) == context.QUERY_KEPT
+    assert len(query) == records.QUERY_KEPT
     assert "password is Ab***." in query
 
 

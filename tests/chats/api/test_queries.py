@@ -39,7 +39,7 @@ def statements(queries: CaptureQueriesContext) -> list[str]:
     return told
 
 
-def test_opening_a_turn_takes_ten_queries(agent: Agent, project: Project) -> None:
+def test_opening_a_turn_takes_twelve_queries(agent: Agent, project: Project) -> None:
     make_memory(project, "Amounts are stored in cents.", always=True)
     for number in range(5):
         make_memory(project, f"Order table number {number} shows twenty rows.")
@@ -53,10 +53,12 @@ def test_opening_a_turn_takes_ten_queries(agent: Agent, project: Project) -> Non
     assert len(body["context"]["instructions"]) == 1
     assert statements(queries) == [
         "SELECT projects_apikey",
+        "SELECT projects_project",
         "SELECT chats_topic",
         "SELECT chats_chat",
         "INSERT chats_chat",
         "SELECT chats_instruction",
+        "SELECT projects_project",
         "SELECT projects_project",
         "UPDATE chats_chat",
         "INSERT memories_recallblock",
@@ -75,7 +77,7 @@ def test_a_long_topic_costs_no_more_and_its_oldest_turn_is_known_again(
         agent.turn(f"Step {number}.")
     with CaptureQueriesContext(connection) as queries:
         agent.open("Show the amounts.")
-    assert len(statements(queries)) == 10
+    assert len(statements(queries)) == 12
     again = agent.send("Begin.", ref="req-first")
     assert (again.status_code, again.json()["turn"]["id"]) == (200, first)
     assert Chat.objects.count() == 6
