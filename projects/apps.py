@@ -5,3 +5,6 @@ from django.utils.translation import gettext_lazy as _
 class ProjectsConfig(AppConfig):
     name = "projects"
     verbose_name = _("Who")
+
+    def ready(self) -> None:
+        from projects import checks  # noqa: F401, PLC0415  (registers the checks)
