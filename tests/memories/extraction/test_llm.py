@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 
 from chats import distil, queue
@@ -24,12 +25,14 @@ from projects.models import AuditEvent
 from tests.chats.turns import turn
 from tests.factories import make_project
 from tests.llm_server import SHAPES, Answer, envelope, llm_server, refusal
+from tests.processes import await_true, worker
 
 from .builders import transcript
 from .builders import turn as spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pytest_django.fixtures import SettingsWrapper
 
@@ -617,3 +620,30 @@ def test_a_day_that_was_not_named_waits_for_a_person(project: Project, server: L
     friday = datetime.fromisoformat("2025-12-05T23:30:00+08:00")
     distilled(turn(project, "下周一前把支付迁到新网关", sent_at=friday))
     assert (kept(project), reasons()) == ([("proposed", content)], [("proposed", "not_entailed")])
+
+
+# --- The whole way
+
+
+def both_are_read(chats: list[Chat]) -> bool:
+    connection.close()  # A new transaction: this one would not see what others commit.
+    return Chat.objects.filter(pk__in=[chat.pk for chat in chats], distil_outcome="read").count() == len(
+        chats
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_of_its_own_distils_with_the_model(
+    project: Project, server: LlmServer, tmp_path: Path
+) -> None:
+    log = tmp_path / "worker.log"
+    chats = [turn(project, f"{PORT}。", topic="a"), turn(project, f"{LOGIN}。", topic="b")]
+    model = {"LLM_BASE_URL": server.base_url, "LLM_API_KEY": KEY, "LLM_MODEL": "fenced", "LOG_LEVEL": "DEBUG"}
+    Topic.objects.update(distil_due_at=timezone.now())
+    with worker(log, EXTRACTION_BACKEND="llm", SWEEP_EVERY_S="0.3", **model):
+        await_true(lambda: both_are_read(chats), within_s=120, told=log)
+    assert sorted(content for _, content in kept(project)) == [LOGIN, PORT]
+    runs = set(Extraction.objects.values_list("backend", "model", "status"))
+    assert (runs, len(server.asked)) == ({("llm", "fenced", "succeeded")}, 2)
+    said = log.read_text()
+    assert [word for word in (KEY, PORT, "HttpOnly") if word in said] == []
