@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memories import guard, store
 from memories.dedupe import content_hash
 from memories.extraction.backends import Unreadable
 from memories.extraction.judge import Verdict, choose, judge
+from memories.extraction.neighbours import nearest, words
 from memories.extraction.reasons import Outcome, Reason
 from memories.extraction.rules import signal_proposals
 from memories.extraction.transcript import KnownMemory
 from memories.extraction.verify import Checked, Rejected, check
 from memories.models import Authority, Candidate, Memory, Source, Status
 from memories.store import tombstones
-from memories.text import fold, terms
+from memories.text import terms
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from memories.extraction.backends import Backend, Extracted, Proposal
@@ -60,19 +63,21 @@ def propose(transcript: Transcript, *, backend: Backend) -> Extracted:
     return replace(extracted, candidates=signal_proposals(transcript, extracted.candidates))
 
 
-def known_memories(project: Project, words: str, *, limit: int) -> tuple[KnownMemory, ...]:
-    """The live memories that share most words with `words`: what a backend is shown as already known.
+def known_memories(project: Project, said: str, *, limit: int) -> tuple[KnownMemory, ...]:
+    """The live memories that share most words with what was `said`: what a backend is shown as already known.
 
     Those that a person switched off are among them: their keys are taken, and their words not wanted back.
     """
-    wanted = set(terms(words))
+    wanted = frozenset(terms(said))
+    shown = Memory.objects.of(project).holding_keys().filter(withheld=False)
     scored = []
-    for memory in Memory.objects.of(project).holding_keys().filter(withheld=False):
-        own = set(terms(f"{memory.key} {memory.content}"))
+    for pk, key, content in shown.values_list("pk", "key", "content"):
+        own = words(key) | words(content)
         if shared := len(own & wanted):
-            scored.append((shared / (len(own) + 4), memory.pk, memory))
-    scored.sort(key=lambda entry: entry[:2], reverse=True)
-    return tuple(_known(memory) for _, _, memory in scored[:limit])
+            scored.append((shared / (len(own) + 4), pk))
+    best = [pk for _, pk in heapq.nlargest(limit, scored)]
+    found = shown.in_bulk(best)
+    return tuple(_known(found[pk]) for pk in best if pk in found)
 
 
 def settle(
@@ -106,6 +111,15 @@ def settle(
     return settlement.settled
 
 
+class _Live(NamedTuple):
+    """What is looked at of every live memory."""
+
+    key: str
+    status: str
+    content_hash: str
+    content: str
+
+
 class _Settlement:
     def __init__(
         self, project: Project, extraction: Extraction, transcript: Transcript, now: datetime, by: Actor
@@ -118,10 +132,10 @@ class _Settlement:
             by,
         )
         self.shown = {memory.id: memory.version for memory in transcript.known}
-        self.live: dict[int, Memory] = {}
-        self.words: dict[int, str] = {}
-        for memory in Memory.objects.of(project).live():
-            self._keep(memory)
+        columns = ("pk", "key", "status", "content_hash", "content")
+        rows = Memory.objects.of(project).live().values_list(*columns)
+        self.live = {pk: _Live(*row) for pk, *row in rows}
+        self.loaded: dict[int, Memory] = {}
         self.fresh: set[int] = set()
         self.rows: list[Candidate] = []
         self.settled = Settled()
@@ -135,8 +149,30 @@ class _Settlement:
 
     def _keep(self, memory: Memory) -> None:
         memory.project = self.project
-        self.live[memory.pk] = memory
-        self.words[memory.pk] = fold(memory.content).casefold()
+        self.loaded[memory.pk] = memory
+        self.live[memory.pk] = _Live(memory.key, memory.status, memory.content_hash, memory.content)
+
+    def _drop(self, memory_id: int) -> Memory:
+        memory = self._memory(memory_id)
+        del self.live[memory_id]
+        return memory
+
+    def _load(self, ids: Iterable[int]) -> list[Memory]:
+        """The live memories of these ids, in this order, each read once."""
+        wanted = [pk for pk in ids if pk in self.live]
+        for memory in (
+            Memory.objects.of(self.project).in_bulk([pk for pk in wanted if pk not in self.loaded]).values()
+        ):
+            memory.project = self.project
+            self.loaded[memory.pk] = memory
+        return [self.loaded[pk] for pk in wanted]
+
+    def _memory(self, memory_id: int) -> Memory:
+        (memory,) = self._load([memory_id])
+        return memory
+
+    def _found(self, memory_id: int | None) -> Memory | None:
+        return self._memory(memory_id) if memory_id is not None and memory_id in self.live else None
 
     def decide(self, candidate: Checked) -> None:
         proposal = candidate.proposal
@@ -192,18 +228,16 @@ class _Settlement:
             self.settled.instructions[proposal.instruction_id] = became
 
     def _about(self, candidate: Checked) -> list[Memory]:
-        """Live memories that share a word or a key with the candidate: the others cannot bear on it."""
+        """The live memories that can bear on the candidate: of its key, of its very words, or most alike."""
         proposal = candidate.proposal
-        # "policy" is found in "policies", too.
-        wanted = {term.removesuffix("y") for term in terms(proposal.content)}
         keys = {proposal.replaces_key, proposal.key if candidate.key_given else ""} - {""}
-        return [
-            memory
-            for memory in self.live.values()
-            if memory.key in keys
-            or memory.content_hash == candidate.content_hash
-            or any(term in self.words[memory.pk] for term in wanted)
+        near = nearest(proposal.content, ((pk, row.content) for pk, row in self.live.items()))
+        of_it = [
+            pk
+            for pk, row in self.live.items()
+            if row.key in keys or row.content_hash == candidate.content_hash
         ]
+        return self._load(sorted({*near, *of_it}))
 
     def _write(self, candidate: Checked, draft: store.Draft, verdict: Verdict) -> Memory | None:
         """Carry the verdict out; the memory it stored or added to."""
@@ -213,15 +247,15 @@ class _Settlement:
         if verdict.outcome is Outcome.MERGED and verdict.target_id is not None:
             merged = store.add_evidence(
                 project=self.project,
-                memory=self.live[verdict.target_id],
+                memory=self._memory(verdict.target_id),
                 evidence=draft.evidence[0],
                 by=self.by,
             )
             self._keep(merged)
             return merged
         for memory_id in verdict.withdraws:
-            store.supersede(self.live.pop(memory_id), by=self.by, reason=reason)
-        target = self.live.get(verdict.target_id or 0)
+            store.supersede(self._drop(memory_id), by=self.by, reason=reason)
+        target = self._found(verdict.target_id)
         if not candidate.key_given and target is not None:
             draft = replace(draft, key=target.key)
         if verdict.outcome is Outcome.REPLACED and target is not None:
@@ -233,7 +267,7 @@ class _Settlement:
                 by=self.by,
                 reason=reason,
             )
-            del self.live[target.pk]
+            self._drop(target.pk)
         else:
             memory = store.propose(
                 project=self.project,
@@ -242,7 +276,7 @@ class _Settlement:
                 by=self.by,
                 status=Status(verdict.status),
                 replaces=target,
-                contradicts=self.live.get(verdict.contradicts_id or 0),
+                contradicts=self._found(verdict.contradicts_id),
                 reason=reason,
             )
         self._keep(memory)
@@ -251,7 +285,7 @@ class _Settlement:
 
     def _key_of_its_own(self, draft: store.Draft) -> str:
         """Two proposals never wait under one key: about the same subject, but about different things."""
-        if any(memory.key == draft.key for memory in self.live.values() if memory.status == Status.PROPOSED):
+        if any(row.key == draft.key for row in self.live.values() if row.status == Status.PROPOSED):
             return f"{draft.key[:72]}-{content_hash(draft.content)[:6]}"
         return draft.key
 

@@ -333,6 +333,41 @@ def test_known_are_the_memories_that_share_most_words_and_hold_their_keys(
     assert [m.status for m in known_memories(project, "database port", limit=5)] == ["disabled", "active"]
 
 
+def test_what_says_the_same_or_the_contrary_is_found_among_many_that_only_share_a_word(
+    project: Project, person: Actor
+) -> None:
+    for number in range(30):
+        draft = store.Draft(type="fact", content=f"数据库 table{number} holds rows of kind{number}")
+        store.add(project=project, draft=draft, source=Source.MANUAL, by=person)
+    theirs = store.add(
+        project=project,
+        draft=store.Draft(type="fact", content="数据库 端口是 5432"),
+        source=Source.MANUAL,
+        by=person,
+    )
+    Memory.objects.filter(pk=theirs.pk).update(said_at=NOON - timedelta(days=1))
+    for number in range(30, 60):
+        draft = store.Draft(type="fact", content=f"数据库 table{number} holds rows of kind{number}")
+        store.add(project=project, draft=draft, source=Source.MANUAL, by=person)
+    chat = said(project, "数据库 端口是 5432，对吗？那数据库 端口是 5433")
+    same, other = (
+        Proposal(type="fact", content=text, quote=text, turn_id=chat.pk)
+        for text in ("数据库 端口是 5432", "数据库 端口是 5433")
+    )
+    distil(project, chat, using=Scripted(same, other))
+    assert reasons(project) == [("dropped", "manual_precedence"), ("proposed", "contradicts")]
+    assert Memory.objects.get(status=Status.PROPOSED).contradicts == theirs
+
+
+def test_a_key_that_is_taken_is_found_whatever_its_memory_says(project: Project) -> None:
+    distil(project, said(project, "数据库端口是 5432"))
+    key = Memory.objects.get().key
+    chat = said(project, "Redis 在 6379", days=1)
+    newer = Proposal(type="fact", content="Redis 在 6379", quote="Redis 在 6379", turn_id=chat.pk, key=key)
+    distil(project, chat, using=Scripted(newer))
+    assert reasons(project)[-1] == ("replaced", "stated_by_human")
+
+
 def test_settling_costs_no_query_for_each_live_memory(
     project: Project, person: Actor, django_assert_num_queries: Any
 ) -> None:
