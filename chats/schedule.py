@@ -70,6 +70,10 @@ def claim(topic_id: int, *, now: datetime | None = None) -> Claim | None:
     """
     now = now or timezone.now()
     token = secrets.token_hex(16)
+    # By its id first: found by the index over what is due, the row would be locked from behind, and an ending that
+    # makes it due would deadlock with this.
+    row = Topic.objects.select_for_update().filter(pk=topic_id)
+    trigger = row.values_list("distil_trigger", flat=True).order_by().first()
     won = (
         Topic.objects.claimable(now)
         .filter(pk=topic_id)
@@ -86,7 +90,6 @@ def claim(topic_id: int, *, now: datetime | None = None) -> Claim | None:
     Extraction.objects.filter(topic_id=topic_id, status=Extraction.RunStatus.RUNNING).update(
         status=Extraction.RunStatus.ABANDONED, finished_at=now
     )
-    trigger = Topic.objects.values_list("distil_trigger", flat=True).get(pk=topic_id)
     return Claim(topic_id, token, trigger or Trigger.SWEEP)
 
 
