@@ -86,7 +86,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "axes",
+    "config.apps.FailedLoginsConfig",
     "guardian",
     "simple_history",
     "projects",

@@ -8,6 +8,7 @@ from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from unfold.decorators import action, display
@@ -90,8 +91,8 @@ class FailedLoginAdmin(ReadableAdmin):
     def state(self, obj: AccessAttempt) -> SafeString | str:
         if not logins.is_locked(obj):
             return badge(_("counted"))
-        until = moment(obj.attempt_time + settings.AXES_COOLOFF_TIME)
-        return stacked((badge(_("locked"), "danger"), quiet(_("until"), until)))
+        until = format_html(str(_("until {}")), moment(obj.attempt_time + settings.AXES_COOLOFF_TIME))
+        return stacked((badge(_("locked"), "danger"), quiet(until)))
 
     @display(description=_("failures"), ordering="failures_since_start")
     def failures(self, obj: AccessAttempt) -> str:
