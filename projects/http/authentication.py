@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from rest_framework import authentication
+from rest_framework import authentication, exceptions
 from rest_framework.authentication import get_authorization_header
 
 from projects import keys
@@ -57,13 +57,18 @@ class KeyUser:
 class ApiKeyAuthentication(authentication.BaseAuthentication):
     """`Authorization: Bearer cairn_…` in one query.
 
-    Unknown, revoked and expired keys look alike: 401 `key_invalid`.
+    Unknown, revoked and expired keys look alike: 401 `key_invalid`. Whoever sends the header speaks as a key:
+    one that names none is not answered as the session that happens to come along.
     """
 
     def authenticate(self, request: Request) -> tuple[KeyUser, ApiKey] | None:
-        scheme, _space, plain = get_authorization_header(request).partition(b" ")
-        if scheme.lower() != SCHEME.lower().encode():
+        sent = get_authorization_header(request)
+        if not sent:
             return None
+        scheme, _space, plain = sent.partition(b" ")
+        if scheme.lower() != SCHEME.lower().encode():
+            throttling.count_stranger(request)
+            raise exceptions.NotAuthenticated
         key = self._find(request, plain.decode("ascii", errors="replace").strip())
         self._note_use(key)
         return KeyUser(key), key

@@ -100,9 +100,10 @@ def test_no_key_and_no_session_is_401(header: str | None, api: Callable[..., API
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="cairn"'
 
 
-def test_a_bad_key_is_not_rescued_by_a_session(api_as: Callable[..., APIClient]) -> None:
+@pytest.mark.parametrize("header", ["Bearer cairn_a_b", "Bearer", "Basic dTpw", "Token x", "x"])
+def test_a_bad_key_is_not_rescued_by_a_session(header: str, api_as: Callable[..., APIClient]) -> None:
     client = api_as(make_user())
-    client.credentials(HTTP_AUTHORIZATION="Bearer cairn_a_b")
+    client.credentials(HTTP_AUTHORIZATION=header)
     assert client.get("/api/v1/me/").status_code == 401
 
 
