@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
@@ -12,6 +12,7 @@ from chats.intent import Kind
 from chats.models import MAX_REF, Chat
 from projects.http.problems import FieldError, Problem, pointer
 from projects.http.serializers import (
+    SAYS_SOMETHING,
     BooleanField,
     ChoiceField,
     DateTimeField,
@@ -109,6 +110,30 @@ class TurnBody(StrictSerializer):
     )
     reply = Text(default="", help_text="Of a turn that already happened.")
 
+    described: ClassVar = {
+        "allOf": [
+            {
+                "anyOf": [
+                    {"properties": {"message": {"type": "string", "pattern": SAYS_SOMETHING}}},
+                    {
+                        "properties": {"attached": {"type": "string", "minLength": 1}},
+                        "required": ["attached"],
+                    },
+                    {"properties": {"files": {"type": "array", "minItems": 1}}, "required": ["files"]},
+                ]
+            },
+            {
+                "anyOf": [
+                    {
+                        "properties": {"status": {"type": "string", "not": {"const": "running"}}},
+                        "required": ["status"],
+                    },
+                    {"properties": {"reply": {"const": ""}}},
+                ]
+            },
+        ]
+    }
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs["message"].strip() and not attrs.get("attached") and not attrs.get("files"):
             raise serializers.ValidationError(
@@ -125,8 +150,18 @@ class FurtherMessage(StrictSerializer):
     sent_at = DateTimeField(required=False)
     context = ContextWanted(required=False)  # type: ignore[assignment]
 
+    described: ClassVar = {
+        "anyOf": [
+            {
+                "properties": {"message": {"type": "string", "pattern": SAYS_SOMETHING}},
+                "required": ["message"],
+            },
+            {"not": {"anyOf": [{"required": ["files"]}, {"required": ["sent_at"]}]}},
+        ]
+    }
+
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if not attrs.get("message", "").strip() and (attrs.get("files") or attrs.get("sent_at")):
+        if not attrs.get("message", "").strip() and ("files" in attrs or "sent_at" in attrs):
             raise serializers.ValidationError(
                 {"message": _("Files and times come with a message.")}, "required"
             )

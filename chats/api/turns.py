@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
 from rest_framework.response import Response
 
 from chats import hearing
@@ -37,6 +36,7 @@ from projects.http.schema import IDEMPOTENCY_KEY, problems
 from projects.http.serializers import (
     DateTimeField,
     Parameters,
+    QueryInteger,
     StringField,
     read_parameters,
     reject_unknown_parameters,
@@ -55,8 +55,8 @@ IF_NONE_MATCH = OpenApiParameter(
 class TurnParameters(Parameters):
     q = StringField(required=False, max_length=200, help_text="Words, each in the message or the reply.")
     author = StringField(required=False, max_length=200, help_text="The author's ref or name, exactly.")
-    memory = serializers.IntegerField(required=False, min_value=1, help_text="Turns that were given it.")
-    topic = serializers.IntegerField(required=False, min_value=1)
+    memory = QueryInteger(required=False, help_text="Turns that were given it.")
+    topic = QueryInteger(required=False)
     since = DateTimeField(required=False, help_text="Sent then or later.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -15,7 +14,7 @@ from memories.api.serializers import ExtractionAnswer, ExtractionDetail, candida
 from memories.models import Extraction
 from projects.http import access, paging
 from projects.http.schema import problems
-from projects.http.serializers import Parameters, read_parameters, reject_unknown_parameters
+from projects.http.serializers import Parameters, QueryInteger, read_parameters, reject_unknown_parameters
 from projects.models import Scope
 from projects.roles import Permission
 
@@ -27,7 +26,7 @@ class ExtractionParameters(Parameters):
     status = SeveralOf(Extraction.RunStatus.choices)
     result = SeveralOf(Extraction.Result.choices)
     trigger = SeveralOf(Extraction.Trigger.choices)
-    topic = serializers.IntegerField(required=False, min_value=1)
+    topic = QueryInteger(required=False)
 
 
 class ExtractionListView(APIView):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +16,7 @@ from projects.http.serializers import (
     IntegerField,
     ListField,
     Parameters,
+    QueryBoolean,
     StrictSerializer,
     StringField,
 )
@@ -37,6 +39,8 @@ class SeveralOf(serializers.CharField):
         self.choices = [value for value, _label in choices]
         kwargs.setdefault("required", False)
         kwargs.setdefault("help_text", f"One or several, separated by commas: {', '.join(self.choices)}.")
+        one = f"({'|'.join(map(re.escape, self.choices))})"
+        self.described = {"pattern": f"^{one}(,{one})*$"}
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> Any:
@@ -47,6 +51,7 @@ class SeveralOf(serializers.CharField):
 
 
 class SeveralIds(serializers.CharField):
+    described: ClassVar = {"pattern": f"^[0-9]{{1,18}}(,[0-9]{{1,18}}){{0,{MAX_SELECTED - 1}}}$"}
     default_error_messages: ClassVar = {
         "not_ids": _("Give ids separated by commas."),
         "too_many": _("At most {most} ids at once."),
@@ -66,14 +71,12 @@ class MemoryParameters(Parameters):
     status = SeveralOf(Status.choices)
     source = SeveralOf(Source.choices)  # type: ignore[assignment]
     authority = SeveralOf(Authority.choices)
-    area = serializers.CharField(
-        required=False, allow_blank=True, help_text="Exactly this; empty: of no area."
+    area = StringField(
+        required=False, allow_blank=True, max_length=120, help_text="Exactly this; empty: of no area."
     )
-    always = serializers.BooleanField(required=False)
-    withheld = serializers.BooleanField(required=False)
-    q = serializers.CharField(
-        required=False, max_length=MAX_WORDS, help_text="Every word in content, key or area."
-    )
+    always = QueryBoolean(required=False)
+    withheld = QueryBoolean(required=False)
+    q = StringField(required=False, max_length=MAX_WORDS, help_text="Every word in content, key or area.")
     ids = SeveralIds(required=False, help_text="Separated by commas.")
 
 
@@ -91,6 +94,8 @@ class MemoryFilter(StrictSerializer):
     withheld = BooleanField(required=False)
     q = StringField(max_length=MAX_WORDS, required=False)
     ids = ListField(child=IntegerField(min_value=1), max_length=MAX_SELECTED, required=False)
+
+    described: ClassVar = {"minProperties": 1}
 
 
 def narrowed(memories: MemoryQuerySet, wanted: Mapping[str, Any]) -> MemoryQuerySet:

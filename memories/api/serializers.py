@@ -45,7 +45,7 @@ class MemoryBody(Reason):
     """A memory as a person or an agent writes it; PATCH changes the members that are sent."""
 
     type = ChoiceField(choices=MemoryType.choices)
-    content = StringField(max_length=MAX_CONTENT)
+    content = StringField(max_length=MAX_CONTENT, says_something=True)
     key = StringField(
         max_length=MAX_KEY,
         allow_blank=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -183,6 +183,8 @@ class BulkBody(StrictSerializer):
         help_text="From a dry run: nothing happens unless the memories are still what they were then.",
     )
     reason = StringField(max_length=MAX_REASON, allow_blank=True, default="")
+
+    described: ClassVar = {"oneOf": [{"required": ["ids"]}, {"required": ["filter"]}]}
 
 
 class BulkResultAnswer(serializers.Serializer[Any]):

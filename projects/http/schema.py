@@ -12,7 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.extensions import (
+    OpenApiAuthenticationExtension,
+    OpenApiSerializerExtension,
+    OpenApiSerializerFieldExtension,
+)
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from projects.http.problems import MEDIA_TYPE
@@ -22,7 +26,7 @@ PROBLEM = "#/components/schemas/Problem"
 # Headers, for the `parameters` of `extend_schema`.
 IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
-    str,
+    {"type": "string", "pattern": "^[!-~]+$", "minLength": 1, "maxLength": 200},
     OpenApiParameter.HEADER,
     description="The same request sent again under this key happens once; kept for 24 hours.",
 )
@@ -102,6 +106,40 @@ class SessionScheme(OpenApiAuthenticationExtension):
         return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}
 
 
+class StrictBody(OpenApiSerializerExtension):
+    """A body takes no member that it does not name, and says what goes together (`described`)."""
+
+    target_class = "projects.http.serializers.StrictSerializer"
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        schema: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        if type(self.target).__doc__ is None:
+            # Else the docstring of the strict serializer itself would describe every body.
+            schema.pop("description", None)
+        return schema | {"additionalProperties": False} | self.target.described
+
+
+class DescribedField(OpenApiSerializerFieldExtension):
+    """Fields of projects.http.serializers may add to their schema by `described`."""
+
+    target_class = "rest_framework.fields.Field"
+    match_subclasses = True
+
+    @classmethod
+    def _matches(cls, target: Any) -> bool:
+        return bool(getattr(target, "described", None)) and super()._matches(target)
+
+    def map_serializer_field(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        schema: dict[str, Any] = auto_schema._map_serializer_field(
+            self.target, direction, bypass_extensions=True
+        )
+        if isinstance(schema.get("type"), list):
+            # drf-spectacular adds "null" once more to what comes from here.
+            schema["type"] = next(one for one in schema["type"] if one != "null")
+        return schema | (self.target.described if direction == "request" else {})
+
+
 def problems(*statuses: int) -> dict[int, OpenApiResponse]:
     """The responses of `extend_schema` for these refusals."""
     return {status: OpenApiResponse({"$ref": PROBLEM}, _CODES[status]) for status in statuses}
@@ -113,14 +151,29 @@ def add_conventions(result: dict[str, Any], generator: Any, request: Any, public
     for operations in result["paths"].values():
         for operation in operations.values():
             responses = operation["responses"]
+            for parameter in operation.get("parameters", ()):
+                if parameter["in"] == "path":
+                    parameter["schema"] = _OF_ADDRESSES.get(parameter["name"], _ID)
+                if parameter["in"] == "query":
+                    responses.setdefault("414", _TOO_LONG)
             responses.setdefault("401", _problem(_CODES[401]))
             responses.setdefault("429", _problem(_CODES[429]))
             responses.setdefault("default", _problem("Any other refusal."))
             for status, response in responses.items():
-                if status >= "400":
+                if status >= "400" and response is not _TOO_LONG:
                     # drf-spectacular knows only the media types of the renderers.
                     response["content"] = _problem("")["content"]
     return result
+
+
+# What stands in addresses.
+_ID = {"type": "integer", "format": "int64", "minimum": 1, "maximum": 2**63 - 1}
+_OF_ADDRESSES = {"slug": {"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,59}$"}}
+# Before any of this is asked.
+_TOO_LONG = {
+    "description": "The address is longer than the web server reads: its own page, no problem.",
+    "content": {"text/html": {"schema": {"type": "string"}}},
+}
 
 
 def _problem(description: str) -> dict[str, Any]:

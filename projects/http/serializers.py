@@ -1,32 +1,41 @@
 """What bodies and query strings may hold: nothing unknown, nothing coerced.
 
 Derive from `StrictSerializer` and use the fields of this module; `read_body` gives the checked values.
-A query string is text, so `Parameters` uses DRF's own converting fields; `read_parameters` gives its values.
+A query string is text: `Parameters` has fields that convert, `read_parameters` gives its values.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from projects.http.problems import FieldError, Problem
+from projects.http.problems import FieldError, Problem, invalid
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from rest_framework.request import Request
 
 _INT64 = 2**63 - 1
-_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
-_LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+# Any white space but nothing else is blank.
+SAYS_SOMETHING = r"\S"
+# The years of a date, as it was sent: far from the ends of what databases and Python's datetime can hold.
+_YEARS = range(1970, 9000)
+_DESCRIBED_YEARS = r"^(19[7-9][0-9]|[2-8][0-9]{3})-"
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses members that it does not know, and those that are only ever answered."""
+    """Refuses members that it does not know, and those that are only ever answered.
+
+    What `validate` asks beyond single fields is told by `described`, a part of the body's JSON schema.
+    """
+
+    described: ClassVar[dict[str, Any]] = {}
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, dict):
@@ -47,20 +56,32 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 class StringField(serializers.CharField):
-    """A JSON string, as it was sent unless `trim_whitespace`."""
+    """A JSON string, as it was sent unless `trim_whitespace`.
 
-    def __init__(self, **kwargs: Any) -> None:
+    Trimmed or with `says_something`, white space alone counts as blank.
+    """
+
+    def __init__(self, *, says_something: bool = False, **kwargs: Any) -> None:
         kwargs.setdefault("trim_whitespace", False)
         super().__init__(**kwargs)
+        self.says_something = not self.allow_blank and (says_something or self.trim_whitespace)
+        self.described = {"pattern": SAYS_SOMETHING} if self.says_something else {}
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         if data is not serializers.empty and data is not None and not isinstance(data, str):
             self.fail("invalid")
+        if isinstance(data, str):
+            if self.says_something and not data.strip():
+                self.fail("blank")
+            if self.max_length is not None and len(data) > self.max_length:
+                # Of what was sent, blanks around it included: that is what the description says.
+                message = self.error_messages["max_length"].format(max_length=self.max_length)
+                raise serializers.ValidationError(message, "max_length")
         return super().run_validation(data)
 
 
 class IntegerField(serializers.IntegerField):
-    """A JSON integer that fits a database's 64 bits."""
+    """A JSON integer that fits a database's 64 bits. To JSON, 1.0 is one."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("min_value", -_INT64)
@@ -68,6 +89,8 @@ class IntegerField(serializers.IntegerField):
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, float) and data.is_integer():
+            return int(data)
         if type(data) is not int:
             self.fail("invalid")
         return data
@@ -101,6 +124,8 @@ class ChoiceField(serializers.ChoiceField):
 class DateTimeField(serializers.DateTimeField):
     """RFC 3339 with an offset; the value keeps the offset that was sent."""
 
+    described: ClassVar = {"pattern": _DESCRIBED_YEARS}
+
     default_error_messages: ClassVar = {
         "invalid": _("Give date, time and offset, such as 2026-12-01T09:30:12+08:00."),
         "overflow": _("This date is out of range."),
@@ -113,10 +138,7 @@ class DateTimeField(serializers.DateTimeField):
             moment = None
         if moment is None or moment.tzinfo is None:
             self.fail("invalid")
-        try:
-            if not _EARLIEST <= moment.astimezone(UTC) < _LATEST:
-                self.fail("overflow")
-        except OverflowError:
+        if moment.year not in _YEARS:
             self.fail("overflow")
         return moment
 
@@ -127,6 +149,29 @@ class ListField(serializers.ListField):
 
 class ObjectField(serializers.DictField):
     """A JSON object whose members are the caller's own affair; the parser has bounded its depth."""
+
+
+class QueryInteger(serializers.IntegerField):
+    """A number in a query string: digits, and nothing that merely looks like a number to Python."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("min_value", 1)
+        kwargs.setdefault("max_value", _INT64)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> int:
+        if not re.fullmatch("[0-9]{1,19}", str(data)):
+            self.fail("invalid")
+        return int(data)
+
+
+class QueryBoolean(serializers.BooleanField):
+    """`true` or `false` in a query string."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if data not in ("true", "false"):
+            self.fail("invalid", input=data)
+        return bool(data == "true")
 
 
 class Parameters(serializers.Serializer[Any]):
@@ -163,7 +208,10 @@ def read_parameters(
 
 
 def reject_unknown_parameters(request: Request, allowed: Iterable[str] = ()) -> None:
-    """400 `unknown_parameter`: a filter with a typing error must not answer as if there were none."""
+    """400 `unknown_parameter`: a filter with a typing error must not answer as if there were none.
+
+    400 `invalid` for a parameter that comes twice: only one of them would be heeded.
+    """
     if unknown := sorted(set(request.query_params) - set(allowed)):
         raise Problem(
             400,
@@ -174,3 +222,6 @@ def reject_unknown_parameters(request: Request, allowed: Iterable[str] = ()) -> 
                 for name in unknown
             ],
         )
+    if doubled := sorted(name for name, values in request.query_params.lists() if len(values) > 1):
+        detail = _("Give this parameter once.")
+        raise invalid(*(FieldError("", "invalid", detail, parameter=name) for name in doubled))

@@ -22,6 +22,8 @@ from projects.http.serializers import (
     NumberField,
     ObjectField,
     Parameters,
+    QueryBoolean,
+    QueryInteger,
     StrictSerializer,
     StringField,
     read_body,
@@ -89,6 +91,8 @@ class BodyProbe(APIView):
 
 class Query(Parameters):
     q = StringField(required=False, max_length=5)
+    number = QueryInteger(required=False)
+    flag = QueryBoolean(required=False)
 
 
 class QueryProbe(APIView):

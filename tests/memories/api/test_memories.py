@@ -107,7 +107,7 @@ def test_what_an_agent_writes_is_automatic(
         pytest.param(RULE | {"importance": 6}, {"/importance": "max_value"}, id="importance"),
         pytest.param(RULE | {"always": "yes"}, {"/always": "invalid"}, id="always"),
         pytest.param(RULE | {"content": "x" * 1001}, {"/content": "max_length"}, id="long"),
-        pytest.param(RULE | {"content": "  "}, {"/content": "required"}, id="blank"),
+        pytest.param(RULE | {"content": "  "}, {"/content": "blank"}, id="blank"),
         pytest.param(RULE | {"files": ["a", 1]}, {"/files/1": "invalid"}, id="files"),
         pytest.param(RULE | {"expires_at": "tomorrow"}, {"/expires_at": "invalid"}, id="expires_at"),
     ],

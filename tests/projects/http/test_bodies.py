@@ -112,7 +112,7 @@ def test_no_body_is_an_empty_object(client: APIClient) -> None:
         pytest.param({"text": ""}, "/text", "blank", id="blank"),
         pytest.param({"text": "x" * 11}, "/text", "max_length", id="too long"),
         pytest.param({"number": "5"}, "/number", "invalid", id="text as integer"),
-        pytest.param({"number": 1.0}, "/number", "invalid", id="float as integer"),
+        pytest.param({"number": 1.5}, "/number", "invalid", id="fraction as integer"),
         pytest.param({"number": True}, "/number", "invalid", id="boolean as integer"),
         pytest.param({"number": 101}, "/number", "max_value", id="too great"),
         pytest.param({"number": -(2**63)}, "/number", "min_value", id="beyond 64 bits"),
@@ -161,6 +161,10 @@ def test_values_come_as_they_were_sent(client: APIClient) -> None:
     assert client.post(PATH, body).json() == body | {"ratio": 2.0}
 
 
+def test_to_json_one_point_nought_is_an_integer(client: APIClient) -> None:
+    assert client.generic("POST", PATH, '{"number": 7.0}', "application/json").json() == {"number": 7}
+
+
 def test_a_date_keeps_the_offset_that_was_sent(client: APIClient) -> None:
     body = client.post(PATH, {"at": "2026-12-01T09:30:12+08:00"}).json()
     assert body == {"at": "2026-12-01T09:30:12+08:00", "offset_minutes": 480.0}
@@ -177,6 +181,18 @@ def test_answers_are_compact_utf8(client: APIClient) -> None:
     [
         pytest.param("qq=1", "unknown_parameter", "qq", id="typing error"),
         pytest.param("q=123456", "max_length", "q", id="too long"),
+        pytest.param("q=a&q=b", "invalid", "q", id="twice"),
+        pytest.param("q=a&q=a", "invalid", "q", id="the same twice"),
+        pytest.param("number=+5", "invalid", "number", id="a sign"),
+        pytest.param("number=٥", "invalid", "number", id="another script's digits"),
+        pytest.param("number=1_0", "invalid", "number", id="an underscore"),
+        pytest.param("number=5.0", "invalid", "number", id="a fraction"),
+        pytest.param("number=0", "min_value", "number", id="too small"),
+        pytest.param(f"number={2**63}", "max_value", "number", id="beyond 64 bits"),
+        pytest.param(f"number={'9' * 5000}", "invalid", "number", id="5,000 digits"),
+        pytest.param("flag=1", "invalid", "flag", id="a number as boolean"),
+        pytest.param("flag=True", "invalid", "flag", id="Python's boolean"),
+        pytest.param("flag=", "invalid", "flag", id="an empty boolean"),
     ],
 )
 def test_parameters_are_checked_too(client: APIClient, query: str, code: str, parameter: str) -> None:
@@ -189,7 +205,8 @@ def test_parameters_are_checked_too(client: APIClient, query: str, code: str, pa
 
 
 def test_known_parameters_come_through(client: APIClient) -> None:
-    assert client.get("/api/v1/probes/query/?q=abc&limit=5").json() == {"q": "abc"}
+    answer = client.get("/api/v1/probes/query/?q=abc&limit=5&number=007&flag=false")
+    assert answer.json() == {"q": "abc", "number": 7, "flag": False}
 
 
 def test_json_of_any_shape_within_bounds_comes_back_equal() -> None:
