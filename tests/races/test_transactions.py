@@ -1,0 +1,139 @@
+"""What the database does when two want the same rows, and that nobody hears of it. Only where rows have locks."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import OperationalError, connection, transaction
+from django.db.models.deletion import Collector
+from django.utils import timezone
+
+from chats.models import Instruction
+from memories import store
+from memories.models import Memory, MemoryUsage
+from projects.actors import Actor
+from projects.models import Project
+from projects.store import delete_project
+from projects.transactions import atomic_retry
+from tests.chats.turns import opened
+from tests.factories import make_memory
+from tests.races.crowd import WAIT_S, at_once
+from tests.races.invariants import assert_gone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _rows_have_locks() -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("SQLite locks the whole database: no two writers meet")
+
+
+class Crossing:
+    """Two transactions that lock two memories in opposite order, each holding the first when it asks for the second."""
+
+    def __init__(self, project: Project) -> None:
+        self.ids = [make_memory(project, f"Box {number} is red.").pk for number in (1, 2)]
+        self.both_hold = threading.Barrier(2)
+        self.tries = 0
+
+    def forth(self) -> None:
+        self._lock(self.ids)
+
+    def back(self) -> None:
+        self._lock(self.ids[::-1])
+
+    def _lock(self, ids: list[int]) -> None:
+        self.tries += 1
+        Memory.objects.filter(pk=ids[0]).update(importance=4)
+        if self.tries <= 2:
+            self.both_hold.wait(WAIT_S)
+        Memory.objects.filter(pk=ids[1]).update(importance=4)
+
+
+def test_a_transaction_that_deadlocks_is_run_again(project: Project) -> None:
+    crossing = Crossing(project)
+    assert at_once(atomic_retry(crossing.forth), atomic_retry(crossing.back)) == [None, None]
+    assert crossing.tries == 3
+
+
+def test_without_that_the_database_ends_one_of_the_two(project: Project) -> None:
+    """So that the test above shows something."""
+    crossing = Crossing(project)
+    done = at_once(transaction.atomic(crossing.forth), transaction.atomic(crossing.back))
+    assert sorted(type(one) for one in done if one is not None) == [OperationalError]
+    assert [one.args[0] for one in done if one is not None] == [1213]
+
+
+def test_only_the_outermost_transaction_is_run_again(project: Project) -> None:
+    crossing = Crossing(project)
+    outer = 0
+
+    @atomic_retry
+    def outermost() -> None:
+        nonlocal outer
+        outer += 1
+        atomic_retry(crossing.back)()
+
+    assert at_once(atomic_retry(crossing.forth), outermost) == [None, None]
+    assert (crossing.tries, outer) in ((3, 1), (3, 2)), "whichever of the two was ended"
+
+
+def test_nobody_waits_for_a_lock_longer_than_ten_seconds() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW VARIABLES WHERE Variable_name = 'innodb_lock_wait_timeout'")
+        assert cursor.fetchone()[1] == "10"
+
+
+def added_while_it_is_deleted(
+    monkeypatch: pytest.MonkeyPatch, model: type[Any], add: Callable[[], Any]
+) -> list[Any]:
+    """Another connection commits what `add` adds once the rows to delete of a `model` have been collected."""
+    delete, added = Collector.delete, []
+
+    def delete_late(self: Collector) -> Any:
+        if model in self.data and not added:
+            added.extend(at_once(add))
+        return delete(self)
+
+    monkeypatch.setattr(Collector, "delete", delete_late)
+    return added
+
+
+def test_a_rule_added_while_its_project_is_deleted_goes_with_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hangs on its topic and turn, whose rows a deletion locks late."""
+    chat = opened(project, "Build it.").chat
+    added = added_while_it_is_deleted(
+        monkeypatch,
+        Project,
+        lambda: Instruction.objects.create(
+            topic_id=chat.topic_id, chat=chat, kind="directive", content="Use pnpm.", tokens=3
+        ),
+    )
+    delete_project(project=project, by=Actor.for_user(project.owner, transport="web"))
+    assert [type(one) for one in added] == [Instruction]
+    assert Instruction.objects.count() == 0
+    assert_gone(project.pk)
+
+
+@pytest.mark.parametrize("verb", ["delete", "purge"])
+def test_a_memory_counted_while_it_goes_takes_its_count_along(
+    project: Project, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    memory = make_memory(project)
+    added = added_while_it_is_deleted(
+        monkeypatch,
+        Memory,
+        lambda: MemoryUsage.objects.create(memory_id=memory.pk, count=1, last_at=timezone.now()),
+    )
+    by = Actor.for_user(project.owner, transport="web")
+    getattr(store, verb)(project=project, memory_id=memory.pk, by=by)
+    assert [type(one) for one in added] == [MemoryUsage]
+    assert (Memory.objects.count(), MemoryUsage.objects.count()) == (0, 0)
