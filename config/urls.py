@@ -5,7 +5,7 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from chats.views import home
-from config.views import schema, swagger
+from config.views import docs, schema
 
 handler400 = "projects.http.problems.handler400"
 handler404 = "projects.http.problems.handler404"
@@ -28,5 +28,5 @@ urlpatterns = [
     path("i18n/", include("django.conf.urls.i18n")),
     path("api/v1/", include(api)),
     path("api/v1/schema/", schema, name="schema"),
-    path("api/v1/docs/", swagger, name="docs"),
+    path("api/v1/docs/", docs, name="docs"),
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from csp.decorators import csp_update
 from django.shortcuts import render
+from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework.permissions import AllowAny
 
@@ -16,18 +17,30 @@ from projects.http.address import address_of
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
+    from rest_framework.request import Request
+    from rest_framework.response import Response
 
 schema = SpectacularAPIView.as_view(
     authentication_classes=[], permission_classes=[AllowAny], serve_public=True
 )
-swagger = csp_update(csp.DOCS)(
-    SpectacularSwaggerView.as_view(
-        url_name="schema",
-        template_name="docs.html",
-        authentication_classes=[],
-        permission_classes=[AllowAny],
-    )
-)
+
+
+class DocsView(SpectacularSwaggerView):
+    """Signing in needs no window of another site, so that none may keep hold of this one."""
+
+    url_name = "schema"
+    template_name = "docs.html"
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        response = super().get(request, *args, **kwargs)
+        del response["Cross-Origin-Opener-Policy"]
+        return response
+
+
+docs = csp_update(csp.DOCS)(DocsView.as_view())
 
 
 def locked(

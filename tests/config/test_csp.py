@@ -156,12 +156,13 @@ def test_every_handler_in_the_themes_mark_up_is_allowed_by_its_digest() -> None:
 
 
 def test_pages_get_no_device_and_no_other_site_frames_or_opens_them(client: Client) -> None:
-    answer = client.get("/")
-    assert answer["Permissions-Policy"] == (
-        "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()"
-    )
-    assert answer["X-Frame-Options"] == "DENY"
-    assert answer["X-Content-Type-Options"] == "nosniff"
-    assert answer["Referrer-Policy"] == "same-origin"
-    assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
+    for path in ("/", "/login/", "/admin/login/", "/api/v1/docs/"):
+        answer = client.get(path)
+        assert answer["Permissions-Policy"] == (
+            "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()"
+        )
+        assert answer["X-Frame-Options"] == "DENY"
+        assert answer["X-Content-Type-Options"] == "nosniff"
+        assert answer["Referrer-Policy"] == "same-origin"
+        assert answer["Cross-Origin-Opener-Policy"] == "same-origin"
     assert "Permissions-Policy" not in client.get("/api/v1/health/live/")

@@ -15,6 +15,7 @@ from django.conf import settings as site_settings
 from django.test import RequestFactory
 from limits.errors import StorageError
 from redis import Redis
+from rest_framework.request import Request
 
 from projects.http import throttling
 from projects.http.address import address_of
@@ -154,8 +155,20 @@ def test_what_is_forbidden_is_counted(api: Callable[..., APIClient]) -> None:
     assert answers == [403, 403, 403, 429]
 
 
+def test_a_request_counts_once_however_often_its_view_asks() -> None:
+    request = Request(RequestFactory().get("/"))
+    for _ in range(5):
+        throttling.count(request, "key:1", 1)
+    another = Request(RequestFactory().get("/"))
+    throttling.count(another, "key:1", 1)
+    assert [standing and standing.used for standing in map(throttling.standing_of, (request, another))] == [
+        1,
+        2,
+    ]
+
+
 @pytest.mark.django_db
-def test_a_request_counts_once_however_often_its_view_asks(api_as: Callable[..., APIClient]) -> None:
+def test_a_project_that_comes_into_being_has_a_budget_of_its_own(api_as: Callable[..., APIClient]) -> None:
     client = api_as(make_user())
     body = {"name": "Shop"}
     first = client.put("/api/v1/projects/shop/", body)
