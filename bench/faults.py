@@ -36,6 +36,7 @@ from tests.llm_server import SHAPES, llm_server, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +85,8 @@ class Play:
     ledger: Ledger
     seen: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
+    # How many programs were killed whole; none may end otherwise.
+    killed: int = 0
 
     def expect(self, holds: bool, otherwise: str) -> None:
         if not holds:
@@ -147,6 +150,7 @@ def worker_killed(play: Play) -> None:
                 order = play.site.order(f"worker-{place}", f"KILL {whom} {','.join(spared)}")
                 _, topic = play.site.await_blow(order)
                 struck[topic] += 1
+                play.killed += whom == "group"
                 play.seen.append(f"SIGKILL of a worker's {whom}, topic {topic} {place}")
 
     with play.meanwhile(kill):
@@ -158,30 +162,40 @@ def worker_killed(play: Play) -> None:
 
 
 def web_killed(play: Play) -> None:
-    """The web process dies after the commit of a finished turn and before a worker is told. The client asks again."""
+    """The web process dies between a commit and what comes after it. The client asks again, with the same refs.
+
+    In opening, before anything is recalled; in finishing, before a worker is told. Of the latter each topic's last turn
+    is struck, so that no later message makes up for it.
+    """
     last = play.size.turns - 1
     struck = [topic for topic in range(play.size.topics) if topic % 3 == 0]
     one_at_a_time = threading.Lock()
+
+    def see(order: Path, what: str) -> None:
+        pid, topic_id = play.site.await_blow(order)
+        play.killed += 1
+        play.seen.append(f"SIGKILL of web process {pid}, topic {topic_id} {what}")
 
     def kill_after_commit(topic: int, number: int) -> None:
         if number == last and topic in struck:
             one_at_a_time.acquire()
             order = play.site.order("web-telling", "KILL group", topic_id=play.crowd.topic_ids[topic])
 
-            def see() -> None:
+            def watch() -> None:
                 try:
-                    pid, topic_id = play.site.await_blow(order)
-                    play.seen.append(f"SIGKILL of web process {pid}, topic {topic_id} committed")
+                    see(order, "finished and not told")
                 finally:
                     one_at_a_time.release()
 
-            threading.Thread(target=see).start()
+            threading.Thread(target=watch).start()
 
     first, second = play.halves
-    play.crowd.send(first)
+    order = play.site.order("web-recalling", "KILL group")
+    with play.meanwhile(lambda: see(order, "opened and not recalled")):
+        play.crowd.send(first)
     play.crowd.send(second, before_finish=kill_after_commit)
     with one_at_a_time:
-        play.expect(len(play.seen) == len(struck), f"{len(play.seen)} of {len(struck)} kills took place")
+        play.expect(play.killed == len(struck) + 1, f"{play.killed} of {len(struck) + 1} kills took place")
     missed = [topic for topic in struck if not play.crowd.repeated[topic]]
     play.expect(not missed, f"the turn was not committed before the kill in topics {missed}")
 
@@ -414,7 +428,7 @@ def play(site: Fleet, name: str, size: Size) -> Report:
     crowd = Crowd(site.url, slug, key, size.topics, size.turns)
     ledger = Ledger(site.environment["DATABASE_URL"], project_id)
     stage = Play(site, size, crowd, ledger)
-    began = time.monotonic()
+    began, deaths = time.monotonic(), len(site.deaths)
     try:
         SCENARIOS[name](stage)
     except (GaveUp, TimeoutError) as error:
@@ -422,6 +436,8 @@ def play(site: Fleet, name: str, size: Size) -> Report:
     seconds = time.monotonic() - began
     stage.broken += ledger.await_quiet(within_s=size.quiet_within_s)
     stage.broken += ledger.violations(crowd.said())
+    ended = site.deaths[deaths:]
+    stage.expect(len(ended) == stage.killed, f"{stage.killed} programs were killed, these ended: {ended}")
     return Report(name, seconds, crowd, stage.seen, ledger.runs(), stage.broken)
 
 

@@ -163,14 +163,20 @@ class Fleet:
     programs: dict[str, Program]
     # slug → (id, key)
     projects: dict[str, tuple[int, str]]
+    # Programs that ended though nobody halted them, and how.
+    deaths: list[str] = field(default_factory=list)
     _over: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _halted: set[str] = field(default_factory=set)
 
     def watch(self) -> None:
         while not self._over.wait(0.1):
             with self._lock:
                 for program in self.programs.values():
                     if program.wanted and not program.is_running:
+                        if program.process and program.name not in self._halted:
+                            self.deaths.append(f"{program.name} ({program.process.returncode})")
+                        self._halted.discard(program.name)
                         # What a killed main process leaves behind ends before its successor starts.
                         program.kill()
                         program.start()
@@ -181,6 +187,7 @@ class Fleet:
             for name in names:
                 self.programs[name].wanted = False
                 self.programs[name].kill()
+                self._halted.add(name)
 
     def resume(self, *names: str) -> None:
         for name in names:

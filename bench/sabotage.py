@@ -22,13 +22,15 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
-from chats import queue, schedule
+from chats import context, queue, schedule
 from config.celery import app
 from config.wsgi import application
 from memories.extraction import breaker
 from memories.extraction.rules import Rules
 
 if TYPE_CHECKING:
+    from chats.context import Context
+    from chats.models import Chat
     from memories.extraction import Extracted, Transcript
 
 __all__ = ["app", "application"]
@@ -91,11 +93,17 @@ def _tell(topic_id: int, **kwargs: Any) -> None:
     tell(topic_id, **kwargs)
 
 
+def _build(*, chat: Chat, **kwargs: Any) -> Context:
+    """With the turn and what it said committed, and nothing recalled for it."""
+    strike("recalling", chat.topic_id)
+    return build(chat=chat, **kwargs)
+
+
 in_hand = threading.local()
 claim, hold, release, tell = schedule.claim, schedule.hold, schedule.release, queue.distil
-extract = Rules.extract
+extract, build = Rules.extract, context.build
 schedule.claim, schedule.hold, schedule.release, queue.distil = _claim, _hold, _release, _tell
-Rules.extract = _extract
+Rules.extract, context.build = _extract, _build
 
 if waits := os.environ.get("BENCH_BACK_OFF_S"):
     if not (hasattr(schedule, "BACK_OFF_S") and hasattr(breaker, "PAUSES_S") and hasattr(queue, "PAUSE_S")):
