@@ -19,6 +19,7 @@ from chats import instructions as working_memory
 from chats.intent import Intent, Kind, classify
 from chats.models import Chat, Instruction
 from chats.records import GivenIsGone, Recalled, record
+from chats.statements import rules_in_force
 from memories.models import Recall
 from memories.recall import recall
 from memories.tokens import encoding_name
@@ -97,11 +98,19 @@ class Context:
         return _sha256(json.dumps(told))
 
 
-def build(*, project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Chat] | None = None) -> Context:
+def build(
+    *,
+    project: Project,
+    chat: Chat,
+    wanted: Wanted,
+    earlier: Sequence[Chat] | None = None,
+    version: str | None = None,
+) -> Context:
     """Put the context of `chat` together, recalling afresh, and write down what the turn is given.
 
     A turn that already happened can be given nothing any more: it is not recalled for.
-    `earlier`: the turns before it, newest first, if the caller has them at hand.
+    `earlier`: the turns before it, newest first, and `version` the project's memory_version, if the caller has just
+    read them.
     """
     if earlier is None:
         earlier = list(
@@ -109,19 +118,26 @@ def build(*, project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Cha
         )
     for _ in range(RECALL_TRIES):
         try:
-            return _build(project, chat, wanted, earlier)
+            return _build(project, chat, wanted, earlier, version=version)
         except GivenIsGone:
+            version = None
             logger.info("what turn %s was to be given is gone; recalling anew", chat.pk)
     return _build(project, chat, wanted, earlier, recalling=False)
 
 
 def _build(
-    project: Project, chat: Chat, wanted: Wanted, earlier: Sequence[Chat], *, recalling: bool = True
+    project: Project,
+    chat: Chat,
+    wanted: Wanted,
+    earlier: Sequence[Chat],
+    *,
+    recalling: bool = True,
+    version: str | None = None,
 ) -> Context:
     """One try. Raises GivenIsGone; not `recalling`: the turn is given no memory, as after a recall that failed."""
     window = wanted.window_tokens or project.window_tokens
     intent = classify(_words(chat), first_in_topic=not earlier, override=wanted.intent)
-    in_force = list(Instruction.objects.filter(topic_id=chat.topic_id).in_force())
+    in_force = rules_in_force(chat.topic_id)
     recalled: Recalled | None = None
     memory: GivenMemory | None = None
     if project.memory_enabled and "memory" in wanted.parts:
@@ -129,7 +145,15 @@ def _build(
             memory = NOTHING_GIVEN
         else:
             recalled = (
-                _recall(project, chat, intent=intent, in_force=in_force, earlier=earlier, window=window)
+                _recall(
+                    project,
+                    chat,
+                    intent=intent,
+                    in_force=in_force,
+                    earlier=earlier,
+                    window=window,
+                    version=version,
+                )
                 if recalling
                 else Recalled(given=NOTHING_GIVEN, result=None, query="", ms=0.0, failure=RECALL_FAILED)
             )
@@ -219,6 +243,7 @@ def _recall(
     in_force: Sequence[Instruction],
     earlier: Sequence[Chat],
     window: int,
+    version: str | None,
 ) -> Recalled:
     """Never raises: a turn without memory is better than none."""
     query, keep = _query(chat, intent, earlier)
@@ -237,6 +262,7 @@ def _recall(
             area=chat.topic.area,
             max_tokens=max(0, min(project.max_tokens, room)),
             keep=keep,
+            version=version,
         )
     except Exception:
         logger.exception("recall failed for turn %s", chat.pk)

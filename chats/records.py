@@ -10,6 +10,7 @@ from django.utils import timezone
 from chats.models import Chat
 from memories import guard, store
 from memories.models import Memory, Recall, RecallBlock, RecallItem
+from projects.statements import Insert
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 QUERY_KEPT = 2000
 # How many of the best that were left out are kept for the trace.
 OMITTED_KEPT = 20
+_insert_items = Insert(
+    RecallItem, "recall_id", "memory_id", "version", "tier", "rank", "score", "parts", "tokens"
+)
 
 
 class GivenIsGone(Exception):
@@ -127,18 +131,7 @@ def _record_recall(project: Project, chat: Chat, recalled: Recalled, *, intent: 
         error=recalled.failure,
     )
     if result is not None and result.items:
-        RecallItem.objects.bulk_create(
-            [
-                RecallItem(
-                    recall=row,
-                    memory_id=item.id,
-                    version=item.version,
-                    tier=item.tier,
-                    rank=item.rank,
-                    score=item.score,
-                    parts=dict(item.parts),
-                    tokens=item.tokens,
-                )
-                for item in result.items
-            ]
+        _insert_items(
+            (row.pk, item.id, item.version, item.tier, item.rank, item.score, dict(item.parts), item.tokens)
+            for item in result.items
         )

@@ -15,6 +15,7 @@ from chats.context import Context, Wanted
 from chats.errors import NotATurn, RefReused, TurnAlreadyFinished
 from chats.hearing import Heard
 from chats.models import Chat, Topic
+from chats.statements import locked_topic, newest_turns
 from chats.steps import put_step, stored_text, stored_values
 from memories import explicit, guard, store
 from memories.tokens import count
@@ -127,7 +128,13 @@ def open_turn(*, project: Project, request: TurnRequest, by: Actor) -> OpenedTur
         finish_turn(project=project, chat=chat, request=ending, by=by)
     is_running = chat.status == ChatStatus.RUNNING
     if not stored.repeated or (is_running and (chat.degraded or not chat.given)):
-        given = context.build(project=project, chat=chat, wanted=request.wanted, earlier=stored.earlier)
+        given = context.build(
+            project=project,
+            chat=chat,
+            wanted=request.wanted,
+            earlier=stored.earlier,
+            version=stored.version,
+        )
     else:
         given = context.again(project=project, chat=chat)
     return OpenedTurn(
@@ -277,6 +284,8 @@ class _Stored:
     topic_created: bool
     heard: Heard
     earlier: list[Chat]
+    # The project's memory_version then; None if the turn may have written memories itself.
+    version: str | None
 
 
 def _read(project: Project, request: TurnRequest) -> _Said:
@@ -303,22 +312,14 @@ def _store(
     """
     now = timezone.now()
     sent_at = _not_after(request.sent_at, now)
+    version: str | None = None
     if hearing.may_write_memories(said.reading):
         store.lock(project)
     else:
-        store.share(project)
-    topic, created = Topic.objects.select_for_update().get_or_create(
-        project=project,
-        ref=request.topic_ref,
-        defaults={
-            "title": request.topic_title,
-            "area": request.topic_area,
-            "created_at": now,
-            "updated_at": now,
-        },
-    )
+        version = store.share(project)
+    topic, created = _locked_topic(project, request, now)
     topic.project = project
-    earlier = [] if created else list(_earlier(topic))
+    earlier = [] if created else newest_turns(topic.pk, limit=settings.HISTORY_MAX_TURNS)
     if (repeated := _find(topic, request.ref, None if look_everywhere else earlier)) is not None:
         if repeated.message != said.message:
             raise RefReused(repeated)
@@ -328,13 +329,14 @@ def _store(
             repeated=True,
             topic_created=False,
             heard=hearing.recollect(repeated),
-            earlier=[turn for turn in earlier if turn.seq < repeated.seq],
+            earlier=[turn for turn in earlier if (turn.seq or 0) < (repeated.seq or 0)],
+            version=version,
         )
     is_over = request.status != ChatStatus.RUNNING
     chat = Chat(
         project=project,
         topic=topic,
-        seq=earlier[0].seq + 1 if earlier else 1,
+        seq=(earlier[0].seq or 0) + 1 if earlier else 1,
         ref=request.ref,
         origin=request.origin,
         author_ref=request.author_ref,
@@ -378,12 +380,25 @@ def _store(
     if changed:
         topic.save(update_fields=changed)
     heard = hearing.hear(chat=chat, text=request.message, reading=said.reading, by=by)
-    return _Stored(chat=chat, repeated=False, topic_created=created, heard=heard, earlier=earlier)
+    return _Stored(
+        chat=chat, repeated=False, topic_created=created, heard=heard, earlier=earlier, version=version
+    )
 
 
-def _earlier(topic: Topic) -> Any:
-    """The newest turns of the topic: they give the next number, the history and the turn to go on from."""
-    return Chat.objects.history_of(topic.pk)[: settings.HISTORY_MAX_TURNS]
+def _locked_topic(project: Project, request: TurnRequest, now: datetime) -> tuple[Topic, bool]:
+    """The topic of the turn, locked, and whether it is new."""
+    if (topic := locked_topic(project.pk, request.topic_ref)) is not None:
+        return topic, False
+    return Topic.objects.select_for_update().get_or_create(
+        project=project,
+        ref=request.topic_ref,
+        defaults={
+            "title": request.topic_title,
+            "area": request.topic_area,
+            "created_at": now,
+            "updated_at": now,
+        },
+    )
 
 
 def _find(topic: Topic, ref: str, among: list[Chat] | None) -> Chat | None:

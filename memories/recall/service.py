@@ -147,15 +147,19 @@ def recall(
     max_tokens: int | None = None,
     now: datetime | None = None,
     keep: Iterable[int] = (),
+    version: str | None = None,
 ) -> RecallResult:
     """Choose the memories for a message.
 
     `files` are paths that the turn is about, `instructions` the rules of its topic, `area` its sub-project.
     The limits default to the project's. `keep` names memories that need no evidence, as long as they still hold.
-    `now` decides what has expired and what is recent.
+    `now` decides what has expired and what is recent. `version` is the project's `memory_version`, if the caller has
+    just read it: then a warm recall asks the database nothing.
     """
     started = time.perf_counter()
-    version, index = _current(project)
+    index = cache.get(project.pk, version) if version else None
+    if version is None or index is None:
+        version, index = _current(project)
     ranking = Ranking(
         index,
         Query.read(query, now=now or timezone.now(), files=files, instructions=instructions, area=area),

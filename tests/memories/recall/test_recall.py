@@ -271,6 +271,32 @@ def test_a_warm_recall_costs_one_query(django_assert_num_queries: Any) -> None:
 
 
 @committed
+def test_a_warm_recall_asks_nothing_for_who_has_just_read_the_version(django_assert_num_queries: Any) -> None:
+    project = make_project()
+    memory = make_memory(project, "主色用蓝色")
+    warm = recall(project, "主色")
+    project.refresh_from_db()
+    with django_assert_num_queries(0):
+        again = recall(project, "主色", version=project.memory_version)
+    assert again.refs == warm.refs == (memory.pk,)
+    assert again.memory_version == project.memory_version
+
+
+@committed
+def test_a_version_without_an_index_is_read_anew(django_assert_num_queries: Any) -> None:
+    project = make_project()
+    make_memory(project, "主色用蓝色")
+    project.refresh_from_db()
+    before = project.memory_version
+    newer = make_memory(project, "主色在首页用绿色")
+    with django_assert_num_queries(2):
+        result = recall(project, "主色", version=before)
+    assert newer.pk in result.refs
+    project.refresh_from_db()
+    assert result.memory_version == project.memory_version != before
+
+
+@committed
 def test_every_write_is_seen_by_the_next_recall() -> None:
     project = make_project()
     memory = make_memory(project, "主色用蓝色")
