@@ -110,7 +110,6 @@ def take_up_again(extraction: Extraction) -> None:
 
 def _round(claim: Claim, topic: Topic, turns: Sequence[Chat]) -> bool:
     backend = extracting.backend(settings.EXTRACTION_BACKEND)
-    transcript = build_transcript(topic, turns)
     try:
         admission = breaker.admit(backend.name, now=timezone.now())
     except breaker.BreakerOpen:
@@ -124,7 +123,7 @@ def _round(claim: Claim, topic: Topic, turns: Sequence[Chat]) -> bool:
             raise LeaseLost from None
         raise
     try:
-        return _read(claim, topic.project, extraction, transcript, turns, backend, admission)
+        return _read(claim, topic, extraction, turns, backend, admission)
     except LeaseLost:
         gone = not Topic.objects.filter(pk=claim.topic_id).exists()
         _end_run(extraction, RunStatus.CANCELLED if gone else RunStatus.ABANDONED)
@@ -155,20 +154,19 @@ def _begin(claim: Claim, topic: Topic, turns: Sequence[Chat], backend: Backend) 
 
 def _read(
     claim: Claim,
-    project: Project,
+    topic: Topic,
     extraction: Extraction,
-    transcript: Transcript,
     turns: Sequence[Chat],
     backend: Backend,
     admission: Admission,
 ) -> bool:
     try:
-        extracted = _ask(admission, transcript, backend)
+        transcript, extracted = _ask(admission, topic, turns, backend)
     except Exception as error:
         kind, failure = _kind_of(error), error
     else:
         try:
-            return _when_there(lambda: _store(claim, project, extraction, extracted, transcript, turns))
+            return _when_there(lambda: _store(claim, topic.project, extraction, extracted, transcript, turns))
         except (LeaseLost, Project.DoesNotExist):
             raise
         except Exception as error:
@@ -179,9 +177,12 @@ def _read(
     return _when_there(lambda: _fail(claim, extraction, turns, failure, kind))
 
 
-def _ask(admission: Admission, transcript: Transcript, backend: Backend) -> Extracted:
-    """What the backend proposes; the breaker learns whether its provider answered."""
+def _ask(
+    admission: Admission, topic: Topic, turns: Sequence[Chat], backend: Backend
+) -> tuple[Transcript, Extracted]:
+    """What was said, and what the backend proposes of it; the breaker learns whether its provider answered."""
     try:
+        transcript = build_transcript(topic, turns)
         extracted = extracting.propose(transcript, backend=backend)
     except extracting.ProviderDown as down:
         error = down
@@ -194,7 +195,7 @@ def _ask(admission: Admission, transcript: Transcript, backend: Backend) -> Extr
         breaker.let_go(admission)
         raise
     _when_there(lambda: _answered(admission))
-    return extracted
+    return transcript, extracted
 
 
 @atomic_retry

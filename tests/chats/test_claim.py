@@ -21,7 +21,7 @@ from chats import distil, queue, schedule, topics
 from chats.errors import NothingToRetry
 from chats.models import Chat, Topic
 from chats.querysets import TopicQuerySet
-from memories.extraction import ProviderDown
+from memories.extraction import ProviderDown, breaker
 from memories.extraction import backend as backend_named
 from memories.models import Extraction, Memory
 from projects.store import delete_project
@@ -416,14 +416,13 @@ def test_a_topic_deleted_before_its_run_is_written_down_ends_it_quietly(
 ) -> None:
     chat = turn(project, RULE)
     make_all_due()
-    build = distil.build_transcript
+    admit = breaker.admit
 
-    def build_while_it_goes(*args: Any) -> Transcript:
-        transcript = build(*args)
+    def admit_while_it_goes(*args: Any, **kwargs: Any) -> breaker.Admission:
         Topic.objects.get().delete()
-        return transcript
+        return admit(*args, **kwargs)
 
-    monkeypatch.setattr(distil, "build_transcript", build_while_it_goes)
+    monkeypatch.setattr(breaker, "admit", admit_while_it_goes)
     assert distil.run(chat.topic_id) is False
     assert (Extraction.objects.count(), Memory.objects.count()) == (0, 0)
 

@@ -469,6 +469,23 @@ def test_what_lies_with_the_turns_is_found_by_halving_and_given_up(
     assert Topic.objects.get().distil_due_at is None
 
 
+def test_turns_that_cannot_even_be_gathered_are_halved_and_given_up(
+    project: Project, provider: type[Provider], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chats = [turn(project, "poison"), turn(project, RULE)]
+    build = distil.build_transcript
+
+    def build_without_poison(topic: Topic, turns: list[Chat]) -> Transcript:
+        if any(chat.message == "poison" for chat in turns):
+            raise RecursionError
+        return build(topic, turns)
+
+    monkeypatch.setattr(distil, "build_transcript", build_without_poison)
+    through_back_offs(chats[0], rounds=3)
+    assert (provider.asked, results()) == ([1], ["input"] * 4 + ["kept"])
+    assert [chat.distil_outcome for chat in Chat.objects.order_by("seq")] == ["failed", "read"]
+
+
 def test_a_provider_that_was_down_in_between_does_not_make_a_run_take_more_again(
     project: Project, provider: type[Provider]
 ) -> None:
@@ -555,7 +572,6 @@ def test_a_worker_that_died_twice_costs_nothing_when_the_third_lives(
     "broken",
     [
         pytest.param((Extraction.objects, "create"), id="the run cannot be written down"),
-        pytest.param((distil, "build_transcript"), id="the turns cannot be gathered"),
         pytest.param((distil.extracting, "backend"), id="there is no backend"),
     ],
 )
