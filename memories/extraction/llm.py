@@ -30,7 +30,7 @@ MAX_RETRY_AFTER_S: Final = 3600.0
 MAX_TOKENS_TOLD: Final = 2_000_000_000
 CONNECT_S: Final = 10.0
 
-# At level DEBUG they write down what is sent, headers and all.
+# At level DEBUG they write down what is answered, headers and all.
 for _name in ("openai", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import signal
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -11,6 +13,7 @@ from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from celery.exceptions import SoftTimeLimitExceeded
 from django.conf import settings
 from django.db import connection
 from django.utils import timezone
@@ -18,8 +21,8 @@ from django.utils import timezone
 from chats import distil, queue
 from chats.models import Chat, Topic
 from memories import store
-from memories.extraction import InputRefused, ProviderDown, Unreadable, llm
-from memories.models import Candidate, Extraction, Memory, Source, Status
+from memories.extraction import InputRefused, ProviderDown, Unreadable, breaker, llm
+from memories.models import Breaker, Candidate, Extraction, Memory, Source, Status
 from projects.actors import WORKER
 from projects.models import AuditEvent
 from tests.chats.turns import turn
@@ -332,12 +335,13 @@ def test_nothing_that_is_sent_or_answered_is_logged(
     server: LlmServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    server.script = [refusal(400, f"cannot read {PORT}") for _ in range(3)]
+    echo = {"X-Echo": "canary-in-a-header"}
+    server.script = [refusal(400, f"cannot read {PORT}", headers=echo) for _ in range(3)]
     with pytest.raises(ProviderDown):
         extract()
     extract()
     assert len(server.asked) == 4
-    assert PORT not in caplog.text
+    assert [word for word in (PORT, "canary") if word in caplog.text] == []
 
 
 def test_accounts_in_the_environment_are_not_told_to_the_endpoint(
@@ -419,10 +423,41 @@ def test_a_call_that_is_given_up_leaves_no_thread_behind(
         settings.LLM_MODEL = shape
         with pytest.raises(ProviderDown, match="timeout"):
             extract()
+    assert calls_going_on() == []
+
+
+def calls_going_on() -> list[threading.Thread]:
+    """Those that have not ended after a while."""
     deadline = time.monotonic() + 5
-    while any(thread.name == "llm" for thread in threading.enumerate()) and time.monotonic() < deadline:
+    while (
+        going := [one for one in threading.enumerate() if one.name == "llm"]
+    ) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert [thread for thread in threading.enumerate() if thread.name == "llm"] == []
+    return going
+
+
+def test_a_tasks_own_time_limit_interrupts_the_waiting_and_ends_the_call(
+    project: Project, server: LlmServer, settings: SettingsWrapper
+) -> None:
+    settings.LLM_MODEL = "hang"
+
+    def limit(number: int, frame: object) -> None:
+        raise SoftTimeLimitExceeded
+
+    def strike() -> None:
+        await_true(lambda: bool(server.asked))
+        os.kill(os.getpid(), signal.SIGALRM)
+
+    before = signal.signal(signal.SIGALRM, limit)
+    striking = threading.Thread(target=strike)
+    striking.start()
+    try:
+        run = distilled(turn(project, SAID))
+    finally:
+        striking.join()
+        signal.signal(signal.SIGALRM, before)
+    assert (run.status, run.error_kind, len(server.asked)) == ("failed", "timed_out", 1)
+    assert calls_going_on() == []
 
 
 def test_an_endpoint_that_is_not_there_is_down(settings: SettingsWrapper, server: LlmServer) -> None:
@@ -620,6 +655,19 @@ def test_a_day_that_was_not_named_waits_for_a_person(project: Project, server: L
     friday = datetime.fromisoformat("2025-12-05T23:30:00+08:00")
     distilled(turn(project, "下周一前把支付迁到新网关", sent_at=friday))
     assert (kept(project), reasons()) == ([("proposed", content)], [("proposed", "not_entailed")])
+
+
+def test_a_provider_that_only_will_not_read_this_is_not_left_alone(
+    project: Project, server: LlmServer
+) -> None:
+    server.script = [SHAPES["server-error"]([]) for _ in range(breaker.FAILURES)]
+    chats = [turn(project, PORT, topic=f"t{number}") for number in range(breaker.FAILURES)]
+    assert {distilled(chat).error for chat in chats} == {"server_error"}
+    assert Breaker.objects.get().opened_at is not None
+    breaker.end_pause("llm", now=timezone.now())
+    server.script = [SHAPES["too-long"]([])]
+    assert distilled(chats[0]).error == "too_long"
+    assert Breaker.objects.get().opened_at is None
 
 
 # --- The whole way
