@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from memories import guard
 from memories.extraction.reasons import Outcome, Reason
 from projects.admin.words import REASONS as CODED_REASONS
 
@@ -128,4 +129,13 @@ FAILURES: dict[str, Any] = {
     "no_item_readable": _("nothing in the answer could be read"),
 }
 CODED_REASONS.update(REASONS)
-RANKERS = {"rules": pgettext_lazy("how something is done", "by rules")}
+RANKERS = {
+    "rules": pgettext_lazy("how something is done", "by rules"),
+    "llm": pgettext_lazy("how something is done", "by a model"),
+}
+
+
+def opening(message: str, *, limit: int) -> str:
+    """How a message begins, its secrets masked: what somebody typed by mistake is no business of operators."""
+    # Masked before it is cut: half a secret is not known as one.
+    return guard.mask(message[: 4 * limit])[:limit]

@@ -90,8 +90,10 @@ def failed_run(project: Project, **fields: Any) -> Extraction:
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        pytest.param("en", ("left alone", "it asked for a pause", "topics that wait"), id="English"),
-        pytest.param("zh-hans", ("已停用", "它要求暂停", "等待中的话题"), id="中文"),
+        pytest.param(
+            "en", ("by a model", "left alone", "it asked for a pause", "topics that wait"), id="English"
+        ),
+        pytest.param("zh-hans", ("由模型", "已停用", "它要求暂停", "等待中的话题"), id="中文"),
     ],
 )
 def test_the_first_page_tells_of_a_provider_that_is_left_alone(
@@ -107,7 +109,7 @@ def test_the_first_page_tells_of_a_provider_that_is_left_alone(
     assert f'datetime="{row.opened_at.isoformat()}"' in html
     assert f'datetime="{row.retry_at.isoformat()}"' in html
     (told,) = page.context["providers"]
-    assert (told["name"], told["is_used"], told["waiting"]) == ("llm", True, "1")
+    assert (told["is_used"], told["waiting"]) == (True, "1")
 
 
 def test_the_first_page_says_when_all_is_well(browser: Client) -> None:
@@ -115,7 +117,7 @@ def test_the_first_page_says_when_all_is_well(browser: Client) -> None:
     assert (str(told["name"]), told["is_used"], "answers" in told["badge"]) == ("by rules", True, True)
     open_breaker()
     told = browser.get(INDEX).context["providers"]
-    assert [(str(one["name"]), one["is_used"]) for one in told] == [("by rules", True), ("llm", False)]
+    assert [(str(one["name"]), one["is_used"]) for one in told] == [("by rules", True), ("by a model", False)]
     breaker.answered(breaker.Admission("llm"))
     assert len(browser.get(INDEX).context["providers"]) == 1, "not in use, and nothing is wrong with it"
 
