@@ -12,6 +12,7 @@ from unfold.decorators import display
 
 from chats.hearing import refusal_message
 from chats.models import Chat
+from memories import guard
 from memories.admin import candidates_table, in_words
 from memories.admin.words import DEGRADED
 from memories.models import Candidate, Memory, Recall
@@ -79,8 +80,8 @@ class ChatAdmin(ReadableAdmin):
         "file_tags": "files",
         "tools_said": "tools",
         "usage_said": "usage",
-        "model": "model",
-        "milestone": "milestone",
+        "model_said": "model",
+        "milestone_said": "milestone",
         "account": "given",
         "intent_said": "given",
         "heard": "explicit",
@@ -103,8 +104,8 @@ class ChatAdmin(ReadableAdmin):
                 "fields": (
                     "steps",
                     ("file_tags", "tools_said"),
-                    ("model", "usage_said"),
-                    "milestone",
+                    ("model_said", "usage_said"),
+                    "milestone_said",
                     ("sent", "began", "ended"),
                     ("ref_tag", "intent_said"),
                 )
@@ -127,21 +128,22 @@ class ChatAdmin(ReadableAdmin):
 
     @display(description=_("message"))
     def said_whole(self, obj: Chat) -> SafeString | str:
-        return prose(obj.message)
+        return prose(guard.mask(obj.message))
 
     @display(description=_("attached"))
     def attached_said(self, obj: Chat) -> SafeString | str:
-        return prose(obj.attached)
+        return prose(guard.mask(obj.attached))
 
     @display(description=_("further messages"))
     def further_said(self, obj: Chat) -> SafeString | str:
         return stacked(
-            stacked((prose(one["text"]), quiet(moment(one.get("sent_at"))))) for one in obj.further
+            stacked((prose(guard.mask(one["text"])), quiet(moment(one.get("sent_at")))))
+            for one in obj.further
         )
 
     @display(description=_("reply"))
     def reply_said(self, obj: Chat) -> SafeString | str:
-        return prose(obj.reply)
+        return prose(guard.mask(obj.reply))
 
     @display(description=_("error"))
     def error_said(self, obj: Chat) -> SafeString | str:
@@ -263,23 +265,31 @@ class ChatAdmin(ReadableAdmin):
 
     @display(description=_("files"))
     def file_tags(self, obj: Chat) -> SafeString | str:
-        return tags(obj.files)
+        return tags([guard.mask(file) for file in obj.files])
 
     @display(description=_("tools"))
     def tools_said(self, obj: Chat) -> SafeString | str:
         return stacked(
             joined(
                 (
-                    tool.get("name", NOTHING),
+                    guard.mask(tool.get("name", NOTHING)),
                     gettext("succeeded") if tool.get("ok", True) else gettext("failed"),
                 )
             )
             for tool in obj.tools
         )
 
+    @display(description=_("model"))
+    def model_said(self, obj: Chat) -> str:
+        return guard.mask(obj.model)
+
+    @display(description=_("milestone"))
+    def milestone_said(self, obj: Chat) -> str:
+        return guard.mask(obj.milestone)
+
     @display(description=_("usage"))
     def usage_said(self, obj: Chat) -> str:
-        return counted(obj.usage, USAGE)
+        return counted({guard.mask(kind): n for kind, n in obj.usage.items()}, USAGE)
 
     @display(description=_("intent"))
     def intent_said(self, obj: Chat) -> str:

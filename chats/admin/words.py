@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from memories.admin.words import DEGRADED
+from memories.admin.words import DEGRADED, opening
 from projects.admin.fragments import link, number, table
 
 if TYPE_CHECKING:
@@ -73,4 +73,4 @@ def instructions_table(rules: Iterable[Instruction]) -> SafeString | str:
 
 
 def excerpt(chat: Chat) -> str:
-    return chat.message[:120] or f"#{chat.pk}"
+    return opening(chat.message, limit=120) or f"#{chat.pk}"

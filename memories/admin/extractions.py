@@ -10,7 +10,16 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
-from memories.admin.words import FAILURES, OUTCOME_TONES, OUTCOMES, RANKERS, REASONS, RESULT_TONES, ROLES
+from memories.admin.words import (
+    FAILURES,
+    OUTCOME_TONES,
+    OUTCOMES,
+    RANKERS,
+    REASONS,
+    RESULT_TONES,
+    ROLES,
+    opening,
+)
 from memories.models import Candidate, Extraction
 from projects.admin import CodeFilter, ProjectFilter, ReadableAdmin, visible
 from projects.admin.fragments import (
@@ -175,7 +184,7 @@ class ExtractionAdmin(ReadableAdmin):
         rows = (
             (
                 number(chat.seq),
-                link(chat, chat.message[:120] or f"#{chat.pk}"),
+                link(chat, opening(chat.message, limit=120) or f"#{chat.pk}"),
                 chat.author_name or NOTHING,
                 chat.get_distil_outcome_display() or NOTHING,
                 moment(chat.sent_at),

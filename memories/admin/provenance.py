@@ -9,7 +9,7 @@ from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from memories.admin.words import OUTCOMES, REASONS, ROLES, TIERS
+from memories.admin.words import OUTCOMES, REASONS, ROLES, TIERS, opening
 from memories.models import Memory, RecallItem
 from projects.admin.fragments import (
     NOTHING,
@@ -203,7 +203,9 @@ class MemoryPieces:
         )
         rows = (
             (
-                link(item.recall.chat, item.recall.chat.message[:80] or f"#{item.recall.chat_id}"),
+                link(
+                    item.recall.chat, opening(item.recall.chat.message, limit=80) or f"#{item.recall.chat_id}"
+                ),
                 link(item.recall.chat.topic),
                 moment(item.recall.created_at),
                 TIERS.get(item.tier, item.tier),

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import display
 
-from memories.admin.words import DEGRADED, INTENT_RULES, INTENTS, OMITTED, PARTS, RANKERS, TIERS
+from memories.admin.words import DEGRADED, INTENT_RULES, INTENTS, OMITTED, PARTS, RANKERS, TIERS, opening
 from memories.models import Memory, MemoryType, MemoryUsage, Recall, RecallBlock, RecallItem
 from projects.admin import CodeFilter, ProjectFilter, ReadableAdmin, visible
 from projects.admin.fragments import (
@@ -109,7 +109,7 @@ def _named(memory_id: int, memory: Memory | None, version: int | None) -> tuple[
 class RecallPieces:
     @display(description=_("turn"))
     def turn(self, obj: Recall) -> SafeString | str:
-        return link(obj.chat, obj.chat.message[:80] or f"#{obj.chat_id}")
+        return link(obj.chat, opening(obj.chat.message, limit=80) or f"#{obj.chat_id}")
 
     @display(description=_("at"), ordering="created_at")
     def at(self, obj: Recall) -> SafeString | str:
@@ -269,7 +269,10 @@ class RecallItemAdmin(ReadableAdmin):
     def recall_link(self, obj: RecallItem) -> SafeString | str:
         recall = link(obj.recall, gettext("recall %(id)s") % {"id": obj.recall_id})
         return stacked(
-            (link(obj.recall.chat, obj.recall.chat.message[:80] or f"#{obj.recall.chat_id}"), recall)
+            (
+                link(obj.recall.chat, opening(obj.recall.chat.message, limit=80) or f"#{obj.recall.chat_id}"),
+                recall,
+            )
         )
 
     @display(description=_("at"), ordering="recall__created_at")
