@@ -8,7 +8,7 @@ manage := $(bin)/python manage.py
 test_data = CAIRN_DATA_DIR="$${CAIRN_DATA_DIR:-$(CURDIR)/var/test}"
 
 .PHONY: help setup run demo reset test test-services services services-stop fake-llm shell \
-	check lint types contracts migrations-check openapi lock faults ci
+	check lint types contracts migrations-check openapi lock bench faults ci
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +63,9 @@ openapi: setup ## the API's description is complete and valid OpenAPI 3.1 (left 
 
 lock: ## pin and hash the requirements anew; ARGS=--upgrade takes newer releases
 	@scripts/lock $(ARGS)
+
+bench: setup ## what recall, writes and turns cost, and a load of eight clients; ARGS=--short as CI does it, ARGS=turns one part
+	@$(bin)/python -m bench $(ARGS)
 
 faults: setup ## 50 topics at once while workers, web, Redis and MariaDB die; ARGS=--short as CI does it, ARGS=calm plays one
 	@$(bin)/python -m bench.faults $(ARGS)

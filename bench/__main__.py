@@ -1,4 +1,4 @@
-"""All figures, or some: `python -m bench [turns memories load …] [--short]`; `make bench` does the same.
+"""All figures, or some: `python -m bench [memories turns load] [--short]`; `make bench` does the same.
 
 Runs on a throwaway database: SQLite, or the server that DATABASE_URL names (eval "$(scripts/services env)").
 """
@@ -22,9 +22,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"{', '.join(PARTS)}; default: all")
     parser.add_argument("--short", action="store_true", help="within a minute, for CI")
     asked = parser.parse_args()
+    if unknown := set(asked.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
     status = 0
     for part in asked.parts or PARTS:
         with ground() as environment:

@@ -139,9 +139,9 @@ def main() -> None:
     )
     parser.add_argument("--short", action="store_true")
     asked = parser.parse_args()
-    for count in (300, 3000) if asked.short else (300, 10_000):
+    for count in (300, 2000) if asked.short else (300, 10_000):
         filled = fill(f"memories-{count}", count)
-        warm, cold, writes = (60, 3, 5) if asked.short else (300, 9, 20)
+        warm, cold, writes = (40, 3, 3) if asked.short else (300, 9, 20)
         where = f"{connection.vendor}, {count:,} memories"
         hot, building = of_recall(filled, warm=warm, cold=cold)
         print(hot.table(f"warm, {where}"))

@@ -1,18 +1,14 @@
-"""How well and how fast recall chooses: python bench/recall.py --data DIR [--set weight=value …]
+"""How well recall chooses: python bench/recall.py --data DIR [--set weight=value …]
 
-Quality: ranking of the whole corpus against plain BM25 in the same run, and what the real pipeline (floor, near
-duplicates, packing) returns. Speed: cold build and warm recall, as ratios to a bare pass over the contents.
+Ranking of the whole corpus against plain BM25 in the same run, and what the real pipeline (floor, near duplicates,
+packing) returns. How fast it is, `python -m bench memories` tells.
 """
 
 import argparse
-import itertools
 import json
 import os
-import random
 import statistics
 import sys
-import time
-import tracemalloc
 from collections import Counter, defaultdict
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -29,7 +25,7 @@ from memories.recall.index import Entry, Index
 from memories.recall.pack import pack
 from memories.recall.parameters import DEFAULT, Parameters
 from memories.recall.render import line_tokens
-from memories.recall.score import Query, Ranking, rank
+from memories.recall.score import Query, rank
 from memories.text import terms
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -141,93 +137,20 @@ def quality(file: Path, parameters: Parameters) -> None:
         print(f"{file.stem:14} {name:6}" + "".join(f" {k} {v:.3f}" for k, v in mean(rows).items()))
 
 
-def vocabulary(size: int, chance: random.Random) -> list[str]:
-    """Words of two to four Chinese characters and of Latin identifiers, the frequent ones first."""
-    found = []
-    for number in range(size):
-        if number % 4:
-            found.append("".join(chr(chance.randint(0x4E00, 0x5500)) for _ in range(chance.randint(2, 4))))
-        else:
-            found.append("".join(chance.choice("bcdfglmnprst") + chance.choice("aeiou") for _ in range(3)))
-    return found
-
-
-def synthetic(count: int) -> tuple[list[Entry], list[str]]:
-    """Memories of some twelve words whose frequencies fall off as in ordinary text, and messages of their kind."""
-    chance = random.Random(7)
-    words = vocabulary(4000, chance)
-    weights = [1 / (place + 10) for place in range(len(words))]
-
-    def sentence(length: int) -> str:
-        return " ".join(chance.choices(words, weights, k=length))
-
-    found = [
-        Entry(
-            id=number,
-            version=1,
-            type="fact",
-            key=sentence(2),
-            content=sentence(12),
-            said_at=START + timedelta(minutes=number),
-            tokens=60,
-            importance=chance.randint(1, 5),
-            files=(f"src/{chance.choice(words)}/*.ts",) if number % 5 == 0 else (),
-        )
-        for number in range(1, count + 1)
-    ]
-    return found, [sentence(15) for _ in range(100)]
-
-
-def clock(job, times: int) -> float:
-    spent = []
-    for _ in range(times):
-        start = time.perf_counter()
-        job()
-        spent.append(time.perf_counter() - start)
-    return statistics.median(spent)
-
-
-def speed(count: int, parameters: Parameters) -> None:
-    entries, messages = synthetic(count)
-    now = START + timedelta(days=30)
-    tracemalloc.start()
-    index = Index.build(entries, parameters)
-    held = tracemalloc.get_traced_memory()[0] / count
-    tracemalloc.stop()
-    upcoming = itertools.cycle(messages)
-
-    def warm() -> None:
-        query = Query.read(next(upcoming), now=now, files=("src/a/b.ts", "src/x.vue"), parameters=parameters)
-        ranking = Ranking(index, query, parameters)
-        pack(index, [], ranking.evident, max_items=12, max_tokens=6000, parameters=parameters)
-
-    bare = clock(lambda: [entry.content.count(messages[0]) for entry in entries], 20)
-    cold = clock(lambda: Index.build(entries, parameters), 3)
-    hot = clock(warm, 200)
-    print(
-        f"{count:6} entries: bare pass {bare * 1e3:.3f} ms · warm {hot * 1e3:.2f} ms (×{hot / bare:.1f})"
-        f" · cold build {cold * 1e3:.0f} ms (×{cold / bare:.0f}) · {held:.0f} bytes a memory"
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="folder with *.jsonl recall corpora")
+    parser.add_argument("--data", type=Path, required=True, help="folder with *.jsonl recall corpora")
     parser.add_argument("--only", default="", help="only corpora whose name contains this")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="other parameters")
-    parser.add_argument("--no-speed", action="store_true")
     asked = parser.parse_args()
     known = {one.name for one in fields(Parameters)}
     changes = dict(one.split("=") for one in asked.set)
     if unknown := changes.keys() - known:
         parser.error(f"unknown parameters: {', '.join(sorted(unknown))}")
     parameters = replace(DEFAULT, **{name: float(value) for name, value in changes.items()})
-    for file in sorted(asked.data.glob("*.jsonl")) if asked.data else ():
+    for file in sorted(asked.data.glob("*.jsonl")):
         if asked.only in file.stem:
             quality(file, parameters)
-    if not asked.no_speed:
-        for count in (300, 10_000):
-            speed(count, parameters)
 
 
 if __name__ == "__main__":
