@@ -43,7 +43,9 @@ def add_step(
     store.guard_texts(iter([("agent", agent), ("ref", ref or "")]))
     store.share(project)
     Topic.objects.select_for_update().get(pk=chat.topic_id)
-    chat.refresh_from_db(fields=["status", "memory_refs", "memory_tokens"])
+    # The step refers to the turn and shares its lock, which a context of it may be waiting for: held alone, first.
+    locked = Chat.objects.select_for_update()
+    chat.refresh_from_db(fields=["status", "memory_refs", "memory_tokens"], from_queryset=locked)
     added = put_step(project, chat, agent=agent, message=message, reply=reply, status=status, ref=ref)
     if not added.repeated:
         Chat.objects.filter(pk=chat.pk).update(touched_at=timezone.now())

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -50,6 +51,15 @@ def callers(api: Callable[..., APIClient], api_as: Callable[..., APIClient], pro
 @pytest.fixture
 def agent(callers: Callers) -> Agent:
     return callers.agents[0]
+
+
+@pytest.fixture
+def deadlocks(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    """What was tried again so far because it deadlocked. Nobody hears of it; where locks have one order there is none."""
+    caplog.set_level(logging.INFO, logger="projects.transactions")
+    return lambda: [
+        text for record in caplog.records if (text := record.getMessage()).startswith("deadlock in")
+    ]
 
 
 @pytest.fixture

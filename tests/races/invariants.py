@@ -205,9 +205,19 @@ def _assert_instructions(project: Project) -> None:
             assert in_force == [], "rules end with their topic"
         for rule in rules:
             assert (rule.state != "promoted") or rule.memory_id is not None
+            _assert_not_promoted_after(rule)
         dismissed = AuditEvent.objects.filter(action="instruction.dismiss", target_type="instruction")
         told = set(dismissed.values_list("target_id", flat=True))
         assert [rule.pk for rule in in_force if rule.pk in told] == [], "a dismissed rule is in force"
+
+
+def _assert_not_promoted_after(rule: Instruction) -> None:
+    events = AuditEvent.objects.filter(target_type="instruction", target_id=rule.pk).order_by("pk")
+    actions = list(events.values_list("action", flat=True))
+    if "instruction.dismiss" in actions:
+        assert actions.index("instruction.dismiss") == len(actions) - 1, (
+            "a rule was promoted after it was dismissed"
+        )
 
 
 def _assert_people(project: Project) -> None:

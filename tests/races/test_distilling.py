@@ -16,6 +16,8 @@ from tests.memories.test_store import learned
 from tests.races.crowd import THREADS, Callers, at_once, rounds, told
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from projects.models import Project
     from tests.races.invariants import Rounds
 
@@ -48,7 +50,7 @@ def act_beside_workers(act: Any, topic_id: int, *, workers: int) -> list[Any]:
 
 
 def test_turns_finished_while_many_workers_want_their_topic_are_read_once(
-    callers: Callers, project: Project, watched: Rounds
+    callers: Callers, project: Project, watched: Rounds, deadlocks: Callable[[], list[str]]
 ) -> None:
     for number in rounds():
         first = turn(project, f"我们决定第 {number} 个页面用 Vue。", topic=f"topic-{number}")
@@ -70,6 +72,7 @@ def test_turns_finished_while_many_workers_want_their_topic_are_read_once(
         read = sorted(chat for run in runs for chat in run.chats_read)
         assert read == sorted([first.pk, *(one.chat.pk for one in waiting)])
         watched.look()
+    assert deadlocks() == []
 
 
 def test_a_memory_edited_while_a_run_would_replace_it_stays_a_persons(

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from django.db import OperationalError, connection, transaction
-from django.db.models.deletion import Collector
+from django.db.models.sql.subqueries import DeleteQuery
 from django.utils import timezone
 
-from chats.models import Instruction
+from chats.models import Chat, Instruction
 from memories import store
 from memories.models import Memory, MemoryUsage
 from projects.actors import Actor
-from projects.models import Project
 from projects.store import delete_project
 from projects.transactions import atomic_retry
 from tests.chats.turns import opened
@@ -24,6 +23,8 @@ from tests.races.invariants import assert_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from projects.models import Project
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -93,15 +94,15 @@ def test_nobody_waits_for_a_lock_longer_than_ten_seconds() -> None:
 def added_while_it_is_deleted(
     monkeypatch: pytest.MonkeyPatch, model: type[Any], add: Callable[[], Any]
 ) -> list[Any]:
-    """Another connection commits what `add` adds once the rows to delete of a `model` have been collected."""
-    delete, added = Collector.delete, []
+    """Another connection commits what `add` adds just before rows of `model` go, after what hung on them went."""
+    delete_batch, added = DeleteQuery.delete_batch, []
 
-    def delete_late(self: Collector) -> Any:
-        if model in self.data and not added:
+    def delete_late(self: DeleteQuery, *args: Any) -> Any:
+        if self.model is model and not added:
             added.extend(at_once(add))
-        return delete(self)
+        return delete_batch(self, *args)
 
-    monkeypatch.setattr(Collector, "delete", delete_late)
+    monkeypatch.setattr(DeleteQuery, "delete_batch", delete_late)
     return added
 
 
@@ -112,7 +113,7 @@ def test_a_rule_added_while_its_project_is_deleted_goes_with_it(
     chat = opened(project, "Build it.").chat
     added = added_while_it_is_deleted(
         monkeypatch,
-        Project,
+        Chat,
         lambda: Instruction.objects.create(
             topic_id=chat.topic_id, chat=chat, kind="directive", content="Use pnpm.", tokens=3
         ),

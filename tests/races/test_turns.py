@@ -19,6 +19,8 @@ from tests.races.crowd import THREADS, Callers, at_once, rounds, told
 from tests.races.invariants import assert_gone
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.chats.api.agent import Agent
     from tests.races.invariants import Rounds
 
@@ -192,8 +194,40 @@ def test_a_message_heard_while_its_turn_ends_is_answered_for(callers: Callers, w
         watched.look()
 
 
+@pytest.mark.parametrize("kind", ["opening", "steps", "contexts"])
+def test_what_is_said_to_be_remembered_meets_no_deadlock_in_its_topic(
+    callers: Callers, watched: Rounds, deadlocks: Callable[[], list[str]], kind: str
+) -> None:
+    """Memories are written with the project locked first; whatever adds rows to the same topic must do alike."""
+    for number in rounds():
+        turn = callers.agents[0].open("Build it.", topic=f"conv-{number}")["turn"]["id"]
+
+        def act(agent: Agent, place: int, turn: int = turn, number: int = number) -> Any:
+            if place % 2:
+                message = f"Remember: list {number}-{place} shows {place + 20} rows."
+                return agent.post(f"turns/{turn}/context/", {"message": message})
+            match kind:
+                case "opening":
+                    return agent.send("Show the list.", topic=f"conv-{number}", ref=f"r-{place}")
+                case "steps":
+                    return agent.post(f"turns/{turn}/steps/", {"agent": f"a{place}"})
+            return agent.post(f"turns/{turn}/context/")
+
+        assert set(told(callers.of_agents(act))) <= {(200, ""), (201, "")}
+        watched.look()
+    assert deadlocks() == []
+
+
+@pytest.mark.parametrize(
+    "verbs",
+    [
+        pytest.param(("dismiss", "promote"), id="taken back"),
+        pytest.param(("complete", "promote"), id="ended"),
+        pytest.param(("dismiss", "complete", "promote", "promote"), id="both"),
+    ],
+)
 def test_a_rule_is_taken_back_or_promoted_and_ends_with_its_topic(
-    callers: Callers, project: Project, watched: Rounds
+    callers: Callers, project: Project, watched: Rounds, verbs: tuple[str, ...]
 ) -> None:
     for number in rounds():
         opened = callers.agents[0].open(f"From now on use tool{number} for packages.", topic=f"conv-{number}")
@@ -202,20 +236,22 @@ def test_a_rule_is_taken_back_or_promoted_and_ends_with_its_topic(
         callers.agents[0].finish(opened["turn"]["id"])
 
         def act(person: Any, place: int, rule: int = rule.pk, topic_id: int = topic_id) -> Any:
-            match place % 4:
-                case 0:
-                    return person.post(f"/api/v1/instructions/{rule}/dismiss/")
-                case 1:
+            match verbs[place % len(verbs)]:
+                case "complete":
                     return person.post(f"/api/v1/topics/{topic_id}/complete/")
-            return person.post(f"/api/v1/instructions/{rule}/promote/")
+                case verb:
+                    return person.post(f"/api/v1/instructions/{rule}/{verb}/")
 
         kinds = told(callers.of_people(act))
         assert set(kinds) <= {(200, ""), (409, "wrong_status")}
         rule.refresh_from_db()
-        assert rule.state in ("dismissed", "ended")
+        assert rule.state in {"dismiss": ("dismissed",), "complete": ("ended",)}.get(
+            verbs[0] if len(verbs) == 2 else "", ("dismissed", "ended")
+        )
         dismissals = AuditEvent.objects.filter(action="instruction.dismiss", target_id=rule.pk).count()
         assert dismissals == (rule.state == "dismissed")
-        assert Topic.objects.get(pk=topic_id).status == "completed"
+        is_completed = Topic.objects.get(pk=topic_id).status == "completed"
+        assert is_completed is ("complete" in verbs)
         assert Memory.objects.filter(content__contains=f"tool{number} ").count() <= 1
         watched.look()
 
