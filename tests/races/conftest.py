@@ -55,7 +55,7 @@ def agent(callers: Callers) -> Agent:
 
 @pytest.fixture
 def deadlocks(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
-    """What was tried again so far because it deadlocked. Nobody hears of it; where locks have one order there is none."""
+    """What was run again because it deadlocked. Nobody hears of it; where locks have one order there is none."""
     caplog.set_level(logging.INFO, logger="projects.transactions")
     return lambda: [
         text for record in caplog.records if (text := record.getMessage()).startswith("deadlock in")
