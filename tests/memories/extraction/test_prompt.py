@@ -182,6 +182,13 @@ def test_a_secret_is_masked_wherever_it_stands(said: Transcript) -> None:
     assert f"{SECRET[:2]}***" in text
 
 
+def test_a_secret_of_several_lines_is_masked_to_its_last_and_shortest() -> None:
+    body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n" * 3
+    key = f"-----BEGIN PRIVATE KEY-----\n{body}Zq=\n-----END PRIVATE KEY-----"
+    (told,) = lines(asked(transcript(turn(f"Deploy with\n{key}"))), "talk")
+    assert told["user"] == "Deploy with\n--***"
+
+
 # --- Our example
 
 
