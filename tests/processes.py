@@ -43,7 +43,7 @@ def worker(
 
     `include` names a module with further tasks.
     """
-    command = [sys.executable, "-m", "celery", "-A", "config", "worker", "--loglevel", "WARNING"]
+    command = [sys.executable, "-m", "celery", "--quiet", "-A", "config", "worker"]
     command += ["--concurrency", str(concurrency), "--beat", "--schedule", str(log.with_suffix(".beat"))]
     command += ["--include", include] if include else []
     with log.open("wb") as output:

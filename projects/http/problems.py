@@ -29,6 +29,7 @@ from rest_framework.settings import api_settings
 
 from projects import masking
 from projects.http import request_id
+from projects.http.renderers import JSONRenderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -57,12 +58,7 @@ class FieldError:
     parameter: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        # A member or a parameter that is not known may be called anything, a secret as well.
-        told: dict[str, Any] = {
-            "pointer": masking.mask(self.pointer),
-            "code": self.code,
-            "detail": str(self.detail),
-        }
+        told: dict[str, Any] = {"pointer": self.pointer, "code": self.code, "detail": str(self.detail)}
         for name in ("start", "end"):
             if (value := getattr(self, name)) is not None:
                 told[name] = value
@@ -121,11 +117,15 @@ def invalid(*errors: FieldError, detail: Text | None = None) -> Problem:
 
 
 def pointer(*steps: str | int) -> str:
-    """A JSON pointer (RFC 6901) through object names and list positions."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    """A JSON pointer (RFC 6901) through object names and list positions.
+
+    A member that is not known may be called anything, a secret as well: such a name is masked.
+    """
+    names = (masking.mask(step) if isinstance(step, str) else str(step) for step in steps)
+    return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
 
 
-def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
+def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | HttpResponse | None:
     """DRF's hook: the answer to what a view raised, None for what nobody expected.
 
     No roll-back here: services own their transactions, requests have none (no ATOMIC_REQUESTS).
