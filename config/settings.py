@@ -168,8 +168,8 @@ UNFOLD = admin.UNFOLD
 # --- People ------------------------------------------------------------------------------------------------
 
 AUTHENTICATION_BACKENDS = [
-    "django.contrib.auth.backends.ModelBackend",
     "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
     "guardian.backends.ObjectPermissionBackend",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -182,7 +182,6 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 ANONYMOUS_USER_NAME = None  # guardian: nobody has rights without logging in
-LOGIN_URL = reverse_lazy("login")
 # A log-in lasts a week, whatever is done with it.
 SESSION_COOKIE_AGE = env.int("SESSION_COOKIE_AGE", default=604_800)
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
@@ -201,6 +200,7 @@ AXES_LOCKOUT_CALLABLE = "config.views.locked"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
+LOGIN_URL = reverse_lazy("login")
 LOGIN_REDIRECT_URL = LOGOUT_REDIRECT_URL = reverse_lazy("home")
 
 # --- Language and time -------------------------------------------------------------------------------------
@@ -275,8 +275,8 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 600.0,
         "options": {"expires": 600},
     },
-    "roll-up-usage": {"task": "memories.roll_up_usage", "schedule": 300.0, "options": {"expires": 300}},
     "forget-logins": {"task": "projects.forget_logins", "schedule": 600.0, "options": {"expires": 600}},
+    "roll-up-usage": {"task": "memories.roll_up_usage", "schedule": 300.0, "options": {"expires": 300}},
 }
 
 # --- Turns and recall --------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from limits import parse
 from limits.errors import StorageError
 from limits.storage import storage_from_string
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError as NoConnection
 from redis.retry import Retry
 
 from projects.http.address import address_of
@@ -207,14 +206,13 @@ def _tally(url: str) -> Tally:
     """One per address of the storage, for all threads of the process."""
     if url == MEMORY:
         return Tally(None)
-    # At once once more, and only for a connection that broke: those of the pool outlive a restart of Redis.
-    retry = Retry(NoBackoff(), 1, supported_errors=(NoConnection,))
     storage = storage_from_string(
         url,
         wrap_exceptions=True,
         key_prefix="cairn:throttle",
         socket_timeout=REDIS_TIMEOUT_S,
         socket_connect_timeout=REDIS_TIMEOUT_S,
-        retry=retry,  # type: ignore[arg-type] # handed on to redis as it is
+        # Asked once: by itself redis would try again, and wait between. (A connection that broke is seen before.)
+        retry=Retry(NoBackoff(), 0),  # type: ignore[arg-type] # handed on to redis as it is
     )
     return Tally(cast("Storage", storage))

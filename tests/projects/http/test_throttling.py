@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -254,17 +255,23 @@ def test_the_address_of_a_caller(
 
 def test_threads_of_one_process_count_exactly_and_forget_earlier_windows() -> None:
     window = Window()
-    with ThreadPoolExecutor(16) as pool:
-        counted = list(pool.map(lambda _: window.add("caller", 7), range(1600)))
-    assert sorted(counted) == list(range(1, 1601))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns in the middle of everything
+    try:
+        with ThreadPoolExecutor(16) as pool:
+            counted = list(pool.map(lambda _: window.add("caller", 7), range(16_000)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert sorted(counted) == list(range(1, 16_001))
     assert window.add("caller", 8) == 1
     assert window._counts == {"caller": 1}
 
 
 class Shared:
-    """Stands for Redis: counts, or fails while `away`."""
+    """Stands for Redis: counts, or fails while `away`, after `delay_s`."""
 
-    def __init__(self) -> None:
+    def __init__(self, delay_s: float = 0.0) -> None:
+        self.delay_s = delay_s
         self.away = False
         self.asked = 0
         self.count = 0
@@ -272,6 +279,7 @@ class Shared:
     def incr(self, key: str, expiry: int) -> int:
         self.asked += 1
         if self.away:
+            time.sleep(self.delay_s)
             raise StorageError(TimeoutError("redis://:password@host"))
         self.count += 1
         return self.count
@@ -300,7 +308,7 @@ def test_a_redis_that_is_away_is_left_alone_for_a_while_and_comes_back(
 
 
 def test_one_request_asks_a_redis_that_was_away_while_the_others_go_on(clock: SimpleNamespace) -> None:
-    shared = Shared()
+    shared = Shared(delay_s=0.5)
     shared.away = True
     tally = Tally(shared)  # type: ignore[arg-type]
     tally.add("a", 1, 60)
@@ -357,8 +365,8 @@ def test_a_redis_that_hangs_delays_one_request_for_a_moment(
         answers.append(client.get("/api/v1/projects/shop/").status_code)
         took.append(time.perf_counter() - began)
     assert answers == [200, 200, 200, 429]
-    assert took[0] > 0.1, "it was asked"
-    assert max(took[1:]) < 0.1, "and then no more"
+    assert 0.1 < took[0] < 1, "it was asked"
+    assert max(took[1:]) < 1, "and then no more"
     assert len(came) == 1
     assert [r.getMessage() for r in caplog.records if r.name == "projects.http.throttling"] == [
         "Redis does not answer (TimeoutError): throttles count in each process alone until it does."
