@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
     from rest_framework.response import Response
 
+# OPTIONS would be answered in the media types of these pages, which have no words for it.
+READ_ONLY = ("get", "head")
+
 schema = SpectacularAPIView.as_view(
-    authentication_classes=[], permission_classes=[AllowAny], serve_public=True
+    authentication_classes=[], permission_classes=[AllowAny], serve_public=True, http_method_names=READ_ONLY
 )
 
 
@@ -30,6 +33,7 @@ class DocsView(SpectacularSwaggerView):
 
     url_name = "schema"
     template_name = "docs.html"
+    http_method_names = READ_ONLY
     authentication_classes = ()
     permission_classes = (AllowAny,)
 

@@ -136,6 +136,12 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
     headers = dict(problem.headers)
     if header := getattr(exc, "auth_header", None):
         headers["WWW-Authenticate"] = header
+    if not isinstance(getattr(context["request"], "accepted_renderer", None), JSONRenderer | None):
+        # A page in another format, whose renderer would write that under a problem's name.
+        answer = _answer(problem)
+        for name, value in headers.items():
+            answer[name] = value
+        return answer
     return Response(problem.body(), status=problem.status_code, headers=headers, content_type=MEDIA_TYPE)
 
 
