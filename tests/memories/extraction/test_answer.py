@@ -124,7 +124,7 @@ def test_items_that_are_none_are_left_for_the_parser_to_count() -> None:
     "text",
     [
         pytest.param("[" * 200_000, id="brackets"),
-        pytest.param('[{"' * 60_000, id="lists of objects"),
+        pytest.param('[{"' * 9_900, id="lists of objects"),
         pytest.param('{"memories":[' * 10_000, id="envelopes"),
         pytest.param("[{" + '"' * 29_000, id="quotes"),
         pytest.param("<think>" * 30_000, id="thoughts"),
