@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from memories.extraction import breaker
 from memories.extraction.run import for_the_record
 from memories.models import Extraction
 from projects.actors import WORKER
+from projects.http import request_id
 from projects.models import Project
 from projects.transactions import atomic_retry
 
@@ -238,7 +240,8 @@ def _store(
         extracted=extracted,
         transcript=transcript,
         now=timezone.now(),
-        by=WORKER,
+        # The request whose finishing caused this run, or the sweep that found it.
+        by=replace(WORKER, request_id=request_id.current()),
     )
     for turn in turns:
         outcome = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
 import logging
@@ -343,6 +344,22 @@ def test_an_unknown_format_is_said_at_the_start() -> None:
     )
     assert ended.returncode == 1
     assert "LOG_FORMAT is 'yaml'; choose one of json, console." in ended.stderr
+
+
+def test_our_own_lines_are_constants_whose_arguments_can_be_left_out() -> None:
+    """A text that is put together before it is logged could hold anything."""
+    put_together = []
+    for app in logs.OURS:
+        for path in (Path(settings.BASE_DIR) / app).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                    continue
+                if ast.unparse(node.func.value) not in ("logger", "logging.getLogger(__name__)"):
+                    continue
+                message = node.args[1 if node.func.attr == "log" else 0]
+                if not (isinstance(message, ast.Constant) and isinstance(message.value, str)):
+                    put_together.append(f"{path}:{node.lineno}")
+    assert put_together == []
 
 
 def test_nobody_prints_or_logs_beside_the_one_handler() -> None:
