@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,10 +15,13 @@ from chats.models import Chat, Instruction
 from memories import store
 from memories.models import Memory, MemoryUsage
 from projects.actors import Actor
+from projects.http import idempotency
+from projects.models import IdempotencyRecord
 from projects.store import delete_project
 from projects.transactions import atomic_retry
 from tests.chats.turns import opened
 from tests.factories import make_memory
+from tests.processes import await_true
 from tests.races.crowd import WAIT_S, at_once
 from tests.races.invariants import assert_gone
 
@@ -89,6 +93,31 @@ def test_nobody_waits_for_a_lock_longer_than_ten_seconds() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SHOW VARIABLES WHERE Variable_name = 'innodb_lock_wait_timeout'")
         assert cursor.fetchone()[1] == "10"
+
+
+def test_those_who_wait_for_a_key_that_becomes_free_do_not_deadlock() -> None:
+    """Each of them shares the lock of the row that goes, and wants to write in its place."""
+    IdempotencyRecord.objects.create(caller="user:1", key="k", fingerprint="f")
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            IdempotencyRecord.objects.all().delete()
+            claims = [lambda: idempotency._claim("user:1", "k", "f")] * 4
+            done = pool.submit(at_once, *claims)
+            await_true(lambda: others_under_way() == len(claims), within_s=9)
+        told = done.result()
+    claimed = [one for one in told if isinstance(one, tuple)]
+    assert [is_new for _record, is_new in claimed] == [True]
+    assert [one.code for one in told if one not in claimed] == ["request_in_progress"] * 3
+
+
+def others_under_way() -> int:
+    """How many other connections to this database are in a statement: here, waiting for a lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT COUNT(*) FROM information_schema.processlist"
+            " WHERE db = DATABASE() AND command = 'Query' AND id <> CONNECTION_ID()"
+        )
+        return int(cursor.fetchone()[0])
 
 
 def added_while_it_is_deleted(
