@@ -27,7 +27,7 @@ from projects.actors import WORKER
 from projects.models import AuditEvent
 from tests.chats.turns import turn
 from tests.factories import make_project
-from tests.llm_server import SHAPES, Answer, envelope, llm_server, refusal
+from tests.llm_server import SHAPES, Answer, envelope, llm_server, refusal, talk
 from tests.processes import await_true, worker
 
 from .builders import transcript
@@ -642,18 +642,22 @@ def test_an_endpoint_that_refuses_everything_costs_no_turn(
 
 
 def test_a_day_named_by_the_day_of_the_talk_is_kept_written_out(project: Project, server: LlmServer) -> None:
-    content = "2025-12-08 前把支付迁到新网关"
+    content = "2025-12-15 前把支付迁到新网关"
     server.script = [Answer(content=envelope([item(content, quote="下周一前把支付迁到新网关")]))]
-    friday = datetime.fromisoformat("2025-12-05T23:30:00+08:00")
-    distilled(turn(project, "下周一前把支付迁到新网关", sent_at=friday))
+    # Where it was said it was Monday already; in UTC it was Sunday.
+    monday = datetime.fromisoformat("2025-12-08T00:30:00+08:00")
+    distilled(turn(project, "下周一前把支付迁到新网关", sent_at=monday))
     assert kept(project) == [("active", content)]
+    (told,) = talk(server.asked[0])
+    assert (told["sent_at"], told["weekday"]) == ("2025-12-08T00:30+08:00", "Monday")
 
 
 def test_a_day_that_was_not_named_waits_for_a_person(project: Project, server: LlmServer) -> None:
-    content = "2025-12-09 前把支付迁到新网关"
+    content = "2025-12-08 前把支付迁到新网关"
     server.script = [Answer(content=envelope([item(content, quote="下周一前把支付迁到新网关")]))]
-    friday = datetime.fromisoformat("2025-12-05T23:30:00+08:00")
-    distilled(turn(project, "下周一前把支付迁到新网关", sent_at=friday))
+    # Where it was said it was Monday already; in UTC it was Sunday.
+    monday = datetime.fromisoformat("2025-12-08T00:30:00+08:00")
+    distilled(turn(project, "下周一前把支付迁到新网关", sent_at=monday))
     assert (kept(project), reasons()) == ([("proposed", content)], [("proposed", "not_entailed")])
 
 
