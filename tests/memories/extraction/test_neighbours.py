@@ -5,10 +5,10 @@ import pytest
 from memories.extraction.neighbours import nearest
 
 OTHERS = [
-    (1, "the port of the database is 5432"),
+    (4, "the database runs in Frankfurt"),
     (2, "the port of the database on the staging host is 5432"),
     (3, "deploys go through ArgoCD"),
-    (4, "the database runs in Frankfurt"),
+    (1, "the port of the database is 5432"),
 ]
 
 

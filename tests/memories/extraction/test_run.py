@@ -336,7 +336,7 @@ def test_known_are_the_memories_that_share_most_words_and_hold_their_keys(
 def test_what_says_the_same_or_the_contrary_is_found_among_many_that_only_share_a_word(
     project: Project, person: Actor
 ) -> None:
-    for number in range(30):
+    for number in range(60):
         draft = store.Draft(type="fact", content=f"数据库 table{number} holds rows of kind{number}")
         store.add(project=project, draft=draft, source=Source.MANUAL, by=person)
     theirs = store.add(
@@ -346,9 +346,6 @@ def test_what_says_the_same_or_the_contrary_is_found_among_many_that_only_share_
         by=person,
     )
     Memory.objects.filter(pk=theirs.pk).update(said_at=NOON - timedelta(days=1))
-    for number in range(30, 60):
-        draft = store.Draft(type="fact", content=f"数据库 table{number} holds rows of kind{number}")
-        store.add(project=project, draft=draft, source=Source.MANUAL, by=person)
     chat = said(project, "数据库 端口是 5432，对吗？那数据库 端口是 5433")
     same, other = (
         Proposal(type="fact", content=text, quote=text, turn_id=chat.pk)
