@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,12 +11,13 @@ from django.db import OperationalError, connection, transaction
 from django.db.models.sql.subqueries import DeleteQuery
 from django.utils import timezone
 
+from chats import instructions
 from chats.models import Chat, Instruction
 from memories import store
 from memories.models import Memory, MemoryUsage
 from projects.actors import Actor
 from projects.http import idempotency
-from projects.models import IdempotencyRecord
+from projects.models import AuditEvent, IdempotencyRecord
 from projects.store import delete_project
 from projects.transactions import atomic_retry
 from tests.chats.turns import opened
@@ -118,6 +119,28 @@ def others_under_way() -> int:
             " WHERE db = DATABASE() AND command = 'Query' AND id <> CONNECTION_ID()"
         )
         return int(cursor.fetchone()[0])
+
+
+def test_a_rule_taken_back_while_it_is_promoted_is_taken_back_afterwards(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = Instruction.objects.get(chat=opened(project, "From now on use pnpm.").chat)
+    by = Actor.for_user(project.owner, transport="web")
+    remember = store.remember
+
+    with ThreadPoolExecutor(1) as pool:
+
+        def remember_while_it_is_dismissed(**kwargs: Any) -> store.Remembered:
+            dismissing = pool.submit(at_once, lambda: instructions.dismiss(instruction=rule, by=by))
+            wait([dismissing], timeout=1.5)  # in vain: the rule is held
+            return remember(**kwargs)
+
+        monkeypatch.setattr(store, "remember", remember_while_it_is_dismissed)
+        instructions.promote(instruction=Instruction.objects.get(pk=rule.pk), by=by)
+    rule.refresh_from_db()
+    assert (rule.state, rule.memory_id) == ("dismissed", Memory.objects.get().pk)
+    actions = AuditEvent.objects.filter(target_type="instruction").order_by("pk")
+    assert list(actions.values_list("action", flat=True)) == ["instruction.promote", "instruction.dismiss"]
 
 
 def added_while_it_is_deleted(
