@@ -1,9 +1,9 @@
 """The broker Redis, whose loss a worker survives.
 
-A worker that had fetched messages and was waiting for more when Redis went away closes its channel twice: the first
-time fails on the waiting, the second gives the messages back over a connection that is no more, which kombu does not
-expect, and the worker ends. Here they are let go: Redis, if it still has them, delivers them again, and the sweep finds
-what they were about.
+A worker whose connection broke still has messages in hand: it acknowledges them on the old channel when their tasks
+end, or gives them back when it closes it. kombu then asks a connection that is no more for its address, and the
+AttributeError, which nobody expects, ends the worker. Here it is told as what it is, a connection lost: that everybody
+who acknowledges or closes expects. Redis, if it still has the messages, delivers them again.
 """
 
 from __future__ import annotations
@@ -13,18 +13,13 @@ from typing import Any
 from kombu.transport import redis
 
 
-class QoS(redis.QoS):
-    def restore_unacked(self, client: Any = None) -> Any:
-        transport: Any = self.channel.connection
-        delivered: Any = self._delivered
-        if client is None and (transport is None or transport.client is None):
-            delivered.clear()
-            return None
-        return super().restore_unacked(client)
-
-
 class Channel(redis.Channel):
-    QoS = QoS
+    def _connparams(self, asynchronous: bool = False) -> Any:
+        transport: Any = self.connection
+        base: Any = super()
+        if transport is None or transport.client is None:
+            raise ConnectionError("The channel's connection to Redis is gone.")
+        return base._connparams(asynchronous=asynchronous)
 
 
 class Transport(redis.Transport):
