@@ -272,6 +272,7 @@ class BulkView(StoreView):
             )
 
         if values["dry_run"]:
+            idempotency.key_of(request)
             return Response(_told(action, run(), undo=None) | {"dry_run": True})
 
         def act() -> Outcome:

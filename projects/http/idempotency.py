@@ -56,16 +56,22 @@ def once(request: Request, *, act: Callable[[], Outcome], render: Callable[[Outc
 
     409 `request_in_progress` while the first is under way, 422 `idempotency_key_reused` for another request.
     """
-    key = request.headers.get(HEADER)
+    key = key_of(request)
     if key is None:
         return _response(atomic_retry(act)(), render)
-    if not _ACCEPTABLE.match(key):
-        raise invalid(detail=_("Idempotency-Key takes 1 to 200 visible ASCII characters."))
     record, is_new = _claim(caller_of(request), stored_key(key), _fingerprint(request))
     if not is_new:
         assert record.status is not None  # noqa: S101 (_claim raises otherwise)
         return _response(Outcome(record.status, record.result), render, replayed=True)
     return _response(_act(record, act), render)
+
+
+def key_of(request: Request) -> str | None:
+    """The caller's key, None without one; 400 for what can be none, also where it would change nothing."""
+    key = request.headers.get(HEADER)
+    if key is not None and not _ACCEPTABLE.match(key):
+        raise invalid(detail=_("Idempotency-Key takes 1 to 200 visible ASCII characters."))
+    return key
 
 
 def stored_key(key: str) -> str:

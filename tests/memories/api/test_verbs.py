@@ -305,6 +305,12 @@ def test_a_dry_run_tells_and_changes_nothing(ana: APIClient, three: list[Memory]
     assert traces(project) == before
 
 
+def test_a_dry_run_looks_at_its_idempotency_key_too(ana: APIClient, three: list[Memory]) -> None:
+    body = {"action": "disable", "ids": [three[0].pk], "dry_run": True}
+    answer = ana.post(f"{MEMORIES}bulk/", body, headers={"Idempotency-Key": "two words"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid")
+
+
 def test_a_selection_holds_only_while_nothing_changed(
     ana: APIClient, three: list[Memory], project: Project
 ) -> None:
