@@ -19,8 +19,6 @@ from django.utils.translation import gettext_lazy as _
 from limits import parse
 from limits.errors import StorageError
 from limits.storage import storage_from_string
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from projects.http.address import address_of
 from projects.http.problems import Problem
@@ -212,7 +210,5 @@ def _tally(url: str) -> Tally:
         key_prefix="cairn:throttle",
         socket_timeout=REDIS_TIMEOUT_S,
         socket_connect_timeout=REDIS_TIMEOUT_S,
-        # Asked once: by itself redis would try again, and wait between. (A connection that broke is seen before.)
-        retry=Retry(NoBackoff(), 0),  # type: ignore[arg-type] # handed on to redis as it is
     )
     return Tally(cast("Storage", storage))
