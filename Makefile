@@ -8,7 +8,7 @@ manage := $(bin)/python manage.py
 test_data = CAIRN_DATA_DIR="$${CAIRN_DATA_DIR:-$(CURDIR)/var/test}"
 
 .PHONY: help setup run demo reset test test-services services services-stop fake-llm shell \
-	check lint types contracts migrations-check openapi lock bench faults ci
+	check lint types contracts migrations-check openapi contract lock bench faults ci
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -60,6 +60,9 @@ migrations-check: setup ## no model has changed without a migration, and Django'
 openapi: setup ## the API's description is complete and valid OpenAPI 3.1 (left in var/openapi.yaml)
 	@$(manage) spectacular --validate --fail-on-warn --file var/openapi.yaml \
 		&& $(bin)/python -m openapi_spec_validator var/openapi.yaml
+
+contract: setup ## the running API does what its description says, for its owner and for a key; ARGS=--short as CI does it
+	@$(bin)/python scripts/contract $(ARGS)
 
 lock: ## pin and hash the requirements anew; ARGS=--upgrade takes newer releases
 	@scripts/lock $(ARGS)
