@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
 ROOT = Path(site_settings.BASE_DIR)
-_ACTION = re.compile(r"(?:project|member|key|login|topic|instruction|extraction|memory)\.[a-z_]+")
+_ACTION = re.compile(r"(?:project|member|key|login|topic|instruction|extraction|provider|memory)\.[a-z_]+")
 pytestmark = pytest.mark.django_db
 
 
