@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 QUERY_KEPT = 2000
 # How many of the best that were left out are kept for the trace.
 OMITTED_KEPT = 20
+_insert_block = Insert(RecallBlock, "sha256", "project_id", "text", "created_at", ignore_conflicts=True)
+_insert_recall = Insert(Recall)
 _insert_items = Insert(
     RecallItem, "recall_id", "memory_id", "version", "tier", "rank", "score", "parts", "tokens"
 )
@@ -112,9 +114,8 @@ def _write(project: Project, chat: Chat, memory: GivenMemory | None, values: dic
 def _record_recall(project: Project, chat: Chat, recalled: Recalled, *, intent: Intent) -> None:
     given, result = recalled.given, recalled.result
     if given.block:
-        block = RecallBlock(sha256=given.sha256, project=project, text=given.block)
-        RecallBlock.objects.bulk_create([block], ignore_conflicts=True)
-    row = Recall.objects.create(
+        _insert_block([(given.sha256, project.pk, given.block, timezone.now())])
+    row = Recall(
         project=project,
         chat=chat,
         query=guard.mask(recalled.query[: 2 * QUERY_KEPT])[:QUERY_KEPT],
@@ -130,6 +131,7 @@ def _record_recall(project: Project, chat: Chat, recalled: Recalled, *, intent: 
         omitted=[item.as_json() for item in result.omitted[:OMITTED_KEPT]] if result else [],
         error=recalled.failure,
     )
+    _insert_recall.save(row)
     if result is not None and result.items:
         _insert_items(
             (row.pk, item.id, item.version, item.tier, item.rank, item.score, dict(item.parts), item.tokens)

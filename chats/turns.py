@@ -19,6 +19,7 @@ from chats.statements import locked_topic, newest_turns
 from chats.steps import put_step, stored_text, stored_values
 from memories import explicit, guard, store
 from memories.tokens import count
+from projects.statements import Insert
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 ChatStatus = Chat.ChatStatus
 NOTHING_READ = explicit.read("")
+_insert_turn = Insert(Chat)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,7 +365,7 @@ def _store(
         chat.distil_outcome = _outcome_at_finish(project, chat, request.status)
     if hearing.says_something(said.reading):
         chat.author_user = hearing.member(project, request.author_ref)
-    chat.save(force_insert=True)
+    _insert_turn.save(chat)
     changed = []
     if topic.status == Topic.TopicStatus.COMPLETED:
         topic.status = Topic.TopicStatus.OPEN

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.db import connection
+from django.db.models.constants import OnConflict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -50,26 +51,38 @@ class Select[M: Model]:
 
 
 class Insert:
-    """Rows of some columns of a model, many at once and without instances: no signal is sent, no id comes back.
+    """Rows of a model with these columns, by default all but the id; no signal is sent.
 
     `Insert(RecallItem, "recall_id", "memory_id", …)`
     """
 
-    def __init__(self, model: type[Model], *columns: str) -> None:
-        fields = {field.attname: field for field in model._meta.concrete_fields}
-        self._fields = [fields[name] for name in columns]
-        quote = connection.ops.quote_name
-        into = ", ".join(quote(field.column or "") for field in self._fields)
+    def __init__(self, model: type[Model], *columns: str, ignore_conflicts: bool = False) -> None:
+        every = {field.attname: field for field in model._meta.concrete_fields}
+        self._fields = [every[name] for name in columns or every if columns or not every[name].primary_key]
+        operations = connection.ops
+        conflict = OnConflict.IGNORE if ignore_conflicts else None
+        into = ", ".join(operations.quote_name(field.column or "") for field in self._fields)
         places = ", ".join(["%s"] * len(self._fields))
-        self._sql = f"INSERT INTO {quote(model._meta.db_table)} ({into}) VALUES ({places})"  # noqa: S608
+        self._sql = (
+            f"{operations.insert_statement(on_conflict=conflict)} "
+            f"{operations.quote_name(model._meta.db_table)} ({into}) VALUES ({places}) "
+            f"{operations.on_conflict_suffix_sql(self._fields, conflict, [], [])}"
+        ).strip()
 
     def __call__(self, rows: Iterable[Sequence[Any]]) -> None:
-        parameters = [
-            [
-                field.get_db_prep_save(value, connection)
-                for field, value in zip(self._fields, row, strict=True)
-            ]
-            for row in rows
-        ]
+        """Write many rows, given as their values; no id comes back."""
         with connection.cursor() as cursor:
-            cursor.executemany(self._sql, parameters)
+            cursor.executemany(self._sql, [self._prepared(row) for row in rows])
+
+    def save(self, row: Model) -> None:
+        """Write one new instance, and give it its id."""
+        with connection.cursor() as cursor:
+            cursor.execute(self._sql, self._prepared([getattr(row, field.attname) for field in self._fields]))
+            row.pk = cursor.lastrowid
+        row._state.adding, row._state.db = False, connection.alias
+
+    def _prepared(self, values: Sequence[Any]) -> list[Any]:
+        return [
+            field.get_db_prep_save(value, connection)
+            for field, value in zip(self._fields, values, strict=True)
+        ]

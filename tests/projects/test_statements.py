@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from chats.models import Chat, Topic
 from chats.statements import locked_topic, newest_turns
-from memories.models import Recall, RecallItem
+from memories.models import Recall, RecallBlock, RecallItem
 from projects.models import Project
 from projects.statements import Insert, Select
 from tests.factories import make_memory, make_project
@@ -104,3 +105,42 @@ def test_an_insert_writes_what_bulk_create_writes() -> None:
     )
     assert written == expected
     assert len(written) == 2
+
+
+def test_an_instance_is_saved_whole_and_gets_its_id() -> None:
+    topic = Topic.objects.create(project=make_project(), ref="a")
+    chats = [
+        Chat(
+            project=topic.project,
+            topic=topic,
+            seq=number,
+            message="主色 🎉",
+            files=["a.py"],
+            memory_refs=None,
+        )
+        for number in (1, 2)
+    ]
+    chats[0].save(force_insert=True)
+    Insert(Chat).save(chats[1])
+    assert chats[1].pk == chats[0].pk + 1
+    chats[1].reply = "saved again: an UPDATE"
+    chats[1].save()
+    chats[1].refresh_from_db()
+    assert chats[1].reply == "saved again: an UPDATE"
+    names = {field.attname for field in Chat._meta.concrete_fields} - {"id", "seq", "reply"}
+    names -= {"sent_at", "started_at", "touched_at"}  # each its own now
+    written = [{name: getattr(chat, name) for name in names} for chat in chats]
+    assert written[0] == written[1]
+
+
+def test_a_row_that_is_there_already_stays_and_another_kind_of_error_is_raised() -> None:
+    project = make_project()
+    insert = Insert(RecallBlock, "sha256", "project_id", "text", "created_at", ignore_conflicts=True)
+    for text in ("first", "second"):
+        insert([("a" * 64, project.pk, text, timezone.now())])
+    assert RecallBlock.objects.get().text == "first"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Insert(RecallBlock, "sha256", "project_id", "text", "created_at")(
+            [("a" * 64, project.pk, "third", timezone.now())]
+        )
+    assert RecallBlock.objects.get().text == "first"
