@@ -80,6 +80,7 @@ def given(instructions: Sequence[Instruction], *, refs: Iterable[int]) -> list[I
 @atomic_retry
 def dismiss(*, instruction: Instruction, by: Actor, reason: str = "") -> Instruction:
     """Take a rule out of force in its topic. Once dismissed it stays so."""
+    Topic.objects.select_for_update().get(pk=instruction.topic_id)
     in_force = Instruction.objects.filter(pk=instruction.pk).in_force()
     if in_force.update(state=State.DISMISSED):
         _record("instruction.dismiss", instruction, by=by, reason=reason)
@@ -107,9 +108,8 @@ def promote(*, instruction: Instruction, by: Actor) -> store.Remembered:
     project = instruction.topic.project
     store.lock(project)
     Topic.objects.select_for_update().get(pk=instruction.topic_id)
-    # A rule is taken back without a lock, so its own row is held until it is linked.
-    state = Instruction.objects.select_for_update().values_list("state", flat=True).get(pk=instruction.pk)
-    if state == State.DISMISSED:
+    instruction.refresh_from_db(fields=["state"])
+    if instruction.state == State.DISMISSED:
         raise InstructionDismissed
     item = explicit.as_item(instruction.content)
     chat = instruction.chat

@@ -23,7 +23,7 @@ WAIT_S = 60
 
 def rounds() -> Iterator[int]:
     """How often a race is run. SQLite lets one writer in at a time, so that each round would be the same one."""
-    return iter(range(1 if connection.vendor == "sqlite" else 4))
+    return iter(range(1 if connection.vendor == "sqlite" else 3))
 
 
 def at_once(*acts: Callable[[], Any]) -> list[Any]:

@@ -122,7 +122,7 @@ def others_under_way() -> int:
 
 
 def test_a_rule_taken_back_while_it_is_promoted_is_taken_back_afterwards(
-    project: Project, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch, deadlocks: Callable[[], list[str]]
 ) -> None:
     rule = Instruction.objects.get(chat=opened(project, "From now on use pnpm.").chat)
     by = Actor.for_user(project.owner, transport="web")
@@ -132,7 +132,7 @@ def test_a_rule_taken_back_while_it_is_promoted_is_taken_back_afterwards(
 
         def remember_while_it_is_dismissed(**kwargs: Any) -> store.Remembered:
             dismissing = pool.submit(at_once, lambda: instructions.dismiss(instruction=rule, by=by))
-            wait([dismissing], timeout=1.5)  # in vain: the rule is held
+            wait([dismissing], timeout=1.5)  # in vain: its topic is held
             return remember(**kwargs)
 
         monkeypatch.setattr(store, "remember", remember_while_it_is_dismissed)
@@ -141,6 +141,7 @@ def test_a_rule_taken_back_while_it_is_promoted_is_taken_back_afterwards(
     assert (rule.state, rule.memory_id) == ("dismissed", Memory.objects.get().pk)
     actions = AuditEvent.objects.filter(target_type="instruction").order_by("pk")
     assert list(actions.values_list("action", flat=True)) == ["instruction.promote", "instruction.dismiss"]
+    assert deadlocks() == []
 
 
 def added_while_it_is_deleted(
