@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
+import redis  # noqa: F401 (whole before any thread asks: limits takes one that is half imported for a missing one)
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 from limits import parse
