@@ -157,16 +157,16 @@ def test_ready_without_the_broker_which_is_told_soon(
         monkeypatch.setattr(settings, "CELERY_BROKER_URL", f"redis://127.0.0.1:{server.getsockname()[1]}/0")
         if not is_there:
             server.close()
-        taken = []
-        for _ in range(2):
-            began = time.monotonic()
-            answer = api().get(READY)
-            taken.append(time.monotonic() - began)
+        began = time.monotonic()
+        first = api().get(READY)
+        taken = time.monotonic() - began
+        # The second time nobody asks it.
+        monkeypatch.setattr(health, "Connection", None)
+        for answer in (first, api().get(READY)):
             assert answer.status_code == 200
             assert answer.json()["checks"] == {**ALL_OK, "broker": "missing"}
-    # The second time nobody asks it.
-    assert taken[1] < 0.2
-    assert taken[0] < 0.9
+    # A quarter of a second and what a busy machine adds.
+    assert taken < 2.5
     # What a probe finds out slows down no finishing.
     assert not queue.breaker.is_open
 
