@@ -32,6 +32,7 @@ def complete_topic(*, project: Project, topic_id: int, by: Actor) -> Topic:
 
     A later turn opens the topic again.
     """
+    store.share(project)
     topic: Topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
     if topic.status == Topic.TopicStatus.COMPLETED:
         return topic
@@ -59,6 +60,7 @@ def edit_topic(*, project: Project, topic_id: int, changes: Mapping[str, Any], b
     if unknown := set(changes) - set(EDITABLE):
         raise TypeError(f"not editable: {sorted(unknown)}")
     store.guard_texts(iter(changes.items()))
+    store.share(project)
     topic: Topic = Topic.objects.select_for_update().get(pk=topic_id, project=project)
     for name, value in changes.items():
         setattr(topic, name, value)

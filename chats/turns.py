@@ -218,8 +218,8 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
         raise NotATurn
     store.guard_texts(request.names())
     now = timezone.now()
-    if request.steps:
-        store.share(project)
+    # The topic is ordered by its latest ending within its project, whose lock the database shares for that, too.
+    store.share(project)
     topic = Topic.objects.select_for_update().get(pk=chat.topic_id)
     topic.project = project
     chat.refresh_from_db(fields=["files"])

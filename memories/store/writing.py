@@ -55,8 +55,9 @@ def lock(project: Project) -> None:
 def share(project: Project) -> str:
     """Keep whoever writes memories out until the transaction ends; the memory_version that holds until then.
 
-    Taken first by every transaction that adds rows which refer to the project: the database shares the project's
-    lock for each of them, and behind the topic's that would be the wrong order. Others may share it, too, so nobody
+    Taken first by every transaction that adds rows which refer to the project, or changes an index that begins with
+    it: the database shares the project's lock for each of them, and behind the topic's that would be the wrong
+    order. Others may share it, too, so nobody
     who has it calls `lock` any more. Raises Project.DoesNotExist when the project is gone.
     """
     # Django has no word for it; SQLite needs none, there a transaction is alone.

@@ -194,15 +194,18 @@ def test_a_message_heard_while_its_turn_ends_is_answered_for(callers: Callers, w
         watched.look()
 
 
-@pytest.mark.parametrize("kind", ["opening", "steps", "contexts"])
+@pytest.mark.parametrize("kind", ["opening", "steps", "contexts", "endings"])
 def test_what_is_said_to_be_remembered_meets_no_deadlock_in_its_topic(
     callers: Callers, watched: Rounds, deadlocks: Callable[[], list[str]], kind: str
 ) -> None:
     """Memories are written with the project locked first; whatever adds rows to the same topic must do alike."""
     for number in rounds():
         turn = callers.agents[0].open("Build it.", topic=f"conv-{number}")["turn"]["id"]
+        others = openings(callers, number) if kind == "endings" else []
 
-        def act(agent: Agent, place: int, turn: int = turn, number: int = number) -> Any:
+        def act(
+            agent: Agent, place: int, turn: int = turn, others: list[int] = others, number: int = number
+        ) -> Any:
             if place % 2:
                 message = f"Remember: list {number}-{place} shows {place + 20} rows."
                 return agent.post(f"turns/{turn}/context/", {"message": message})
@@ -211,11 +214,22 @@ def test_what_is_said_to_be_remembered_meets_no_deadlock_in_its_topic(
                     return agent.send("Show the list.", topic=f"conv-{number}", ref=f"r-{place}")
                 case "steps":
                     return agent.post(f"turns/{turn}/steps/", {"agent": f"a{place}"})
+                case "endings":
+                    ending = {"status": "succeeded", "reply": "Done."}
+                    return agent.post(f"turns/{others[place // 2]}/finish/", ending)
             return agent.post(f"turns/{turn}/context/")
 
         assert set(told(callers.of_agents(act))) <= {(200, ""), (201, "")}
         watched.look()
     assert deadlocks() == []
+
+
+def openings(callers: Callers, number: int) -> list[int]:
+    """Turns of the round's topic that are to end."""
+    return [
+        callers.agents[0].open("Build it.", topic=f"conv-{number}", ref=f"e-{place}")["turn"]["id"]
+        for place in range(THREADS // 2)
+    ]
 
 
 @pytest.mark.parametrize(
