@@ -3,8 +3,8 @@
     python -m bench load
 
 Each client plays turns: a third of them says something to remember or to distil; between turns it recalls, lists
-memories and adds one. Exits with 1 if any request failed, or if the processes grew after the first third of
-the time, in which they warm up.
+memories and adds one. Exits with 1 if any request failed, or if the processes grew after the first half
+of the time, in which they warm up.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def main() -> int:
         began = time.perf_counter()
         for agent in agents:
             agent.start()
-        time.sleep(asked.seconds / 3)
+        time.sleep(asked.seconds / 2)
         held["after warm-up"] = (web.kilobytes(), worker.kilobytes())
         time.sleep(asked.seconds - (time.perf_counter() - began))
         held["at the end"] = (web.kilobytes(), worker.kilobytes())
@@ -124,6 +124,8 @@ def main() -> int:
         failed = report(agents, seconds)
         for program in (web, worker):
             program.check()
+        if failed:
+            print(web.log.read_text(errors="replace")[-4000:])
         waiting = Topic.objects.filter(distil_due_at__isnull=False).count()
     runs = Extraction.objects.count()
     live = Memory.objects.of(filled.project).live().count()

@@ -110,8 +110,12 @@ class Ranking:
     @cached_property
     def below(self) -> list[int]:
         """Positions of what shares something with the query, but too little."""
-        touched = [p for p, value in enumerate(self._bm25) if value > 0 or p in self._files]
-        return [p for p in touched if not self._is_evident(p)]
+        # Of ten thousand memories half may be here: a call for each would cost more than all the rest.
+        floor, files_floor = self.parameters.lexical_floor * self._scale, self.parameters.files_floor
+        by_files = {p for p, value in self._files.items() if value >= files_floor}
+        found = [p for p, value in enumerate(self._bm25) if 0 < value < floor and p not in by_files]
+        files_alone = [p for p in self._files if self._bm25[p] <= 0 and p not in by_files]
+        return sorted((*found, *files_alone)) if files_alone else found
 
     def runners_up(self, count: int) -> list[Scored]:
         """The best `count` below the floor."""
@@ -119,7 +123,11 @@ class Ranking:
         def nearness(position: int) -> tuple[float, int]:
             return self._bm25[position], self.index.entries[position].id
 
-        return self._sorted(heapq.nlargest(count, self.below, key=nearness))
+        near = self.below
+        if len(near) > count:
+            least = heapq.nlargest(count, map(self._bm25.__getitem__, near))[-1]
+            near = [position for position in near if self._bm25[position] >= least]
+        return self._sorted(heapq.nlargest(count, near, key=nearness))
 
     def keeping(self, positions: Iterable[int]) -> list[Scored]:
         """`evident`, with these memories counted as evident whatever the query says."""

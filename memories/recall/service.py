@@ -279,7 +279,8 @@ def _result(
         if index.entries[scored.position].id not in known
     ]
     counts = Counter(item.reason for item in omitted)
-    if unseen := sum(index.entries[position].id not in known for position in ranking.below):
+    seen = {index.positions[memory_id] for memory_id in known}.intersection(ranking.below)
+    if unseen := len(ranking.below) - len(seen):
         counts[Reason.BELOW_FLOOR] += unseen
     rendered = block(_lines(items))
     return RecallResult(

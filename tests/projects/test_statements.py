@@ -123,6 +123,7 @@ def test_an_instance_is_saved_whole_and_gets_its_id() -> None:
     chats[0].save(force_insert=True)
     Insert(Chat).save(chats[1])
     assert chats[1].pk == chats[0].pk + 1
+    assert (chats[1]._state.adding, chats[1]._state.db) == (False, "default")
     chats[1].reply = "saved again: an UPDATE"
     chats[1].save()
     chats[1].refresh_from_db()
