@@ -1,4 +1,4 @@
-"""The worker ends with its beat."""
+"""The worker ends with its beat, and begins warm."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from celery import signals as celery_signals
 
 from config.celery import WatchBeat, app
+from memories import tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,3 +40,11 @@ def test_a_worker_asks_itself_to_end_when_its_beat_is_dead(
     assert signals == ([] if is_alive else [(os.getpid(), signal.SIGTERM)])
     assert len(looks) == is_alive
     assert WatchBeat in app.steps["worker"]
+
+
+def test_what_every_child_of_a_worker_needs_is_loaded_before_they_are_forked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tokens, "_loaded", {})
+    celery_signals.worker_init.send(sender=None)
+    assert list(tokens._loaded) == ["o200k_base"]
