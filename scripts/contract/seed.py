@@ -2,7 +2,7 @@
 
     PYTHONPATH=. python scripts/contract/seed.py FOLDER
 
-Ids go into schemathesis.toml as dictionaries, the headers of those who call into `callers.json`. There is much of
+The ids go into `known.json`, the headers of those who call into `callers.json`. There is much of
 everything, because calls use it up.
 """
 
@@ -97,10 +97,7 @@ def main(folder: Path) -> None:
     lists["dismissed"], lists["promoted"] = rules[::2], rules[1::2]
     topics.complete_topic(project=project, topic_id=lists["topics"][0], by=person)
 
-    lists["any-version"] = ["*"]
-    with (folder / "schemathesis.toml").open("a") as configuration:
-        configuration.write("\n[dictionaries]\n")
-        configuration.writelines(f"{name}.values = {json.dumps(values)}\n" for name, values in lists.items())
+    (folder / "known.json").write_text(json.dumps(lists))
     token = _get_new_csrf_string()
     session = SessionStore()
     session["_auth_user_id"] = str(owner.pk)
