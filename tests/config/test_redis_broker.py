@@ -17,11 +17,12 @@ from kombu import Connection, Exchange, Queue
 from kombu.common import ignore_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from kombu.message import Message
 
 pytestmark = pytest.mark.skipif(not shutil.which("redis-server"), reason="needs redis-server")
+LOGGER = logging.getLogger("worker")
 OPTIONS = {"socket_timeout": 1.0, "socket_connect_timeout": 0.5, "max_retries": 0}
 
 
@@ -79,10 +80,10 @@ def test_messages_in_hand_are_let_go_when_their_broker_goes_away(
     assert channel.closed
     # The task ends when a new connection is there already: its message can't be acknowledged any more.
     channel._disconnect_pools()
-    message.ack_log_error(logging.getLogger("worker"), errors)
+    message.ack_log_error(LOGGER, errors)
     connection.transport.close_channel(channel)
-    message.ack_log_error(logging.getLogger("worker"), errors)
-    told = [record.levelname for record in caplog.records if record.name == "worker"]
+    message.ack_log_error(LOGGER, errors)
+    told = [record.levelname for record in caplog.records if record.name == LOGGER.name]
     assert told == ["CRITICAL", "CRITICAL"]
     assert not message.acknowledged
 
@@ -99,6 +100,43 @@ def test_messages_in_hand_go_back_to_a_broker_that_is_there(
         with another.Consumer([queue], callbacks=[lambda body, m: (fetched.append(body), m.ack())]):
             another.drain_events(timeout=5)
     assert fetched == ["one"]
+
+
+@pytest.mark.parametrize(
+    "let_go",
+    [
+        pytest.param(lambda message, errors: message.ack_log_error(LOGGER, errors), id="acknowledged"),
+        pytest.param(lambda message, errors: message.reject_log_error(LOGGER, errors), id="rejected"),
+        pytest.param(
+            lambda message, errors: message.reject_log_error(LOGGER, errors, requeue=True), id="given back"
+        ),
+    ],
+)
+def test_a_worker_fetches_on_after_redis_hung_while_a_task_ended(
+    redis: tuple[subprocess.Popen[bytes], str],
+    caplog: pytest.LogCaptureFixture,
+    let_go: Callable[[Message, tuple[type[Exception], ...]], None],
+) -> None:
+    server, url = redis
+    connection = Connection(url, transport_options=OPTIONS)
+    channel = connection.default_channel
+    channel.basic_qos(0, 1, False)  # one message in hand, as a worker of one process has it
+    fetched: list[Message] = []
+    queue = Queue("work", Exchange("work"), "work")
+    producer = connection.Producer(connection.channel())
+    with connection.Consumer([queue], channel=channel, on_message=fetched.append):
+        producer.publish("one", routing_key="work", exchange=queue.exchange)
+        connection.drain_events(timeout=5)
+        server.send_signal(signal.SIGSTOP)
+        try:
+            let_go(fetched[0], connection.connection_errors)
+        finally:
+            server.send_signal(signal.SIGCONT)
+        assert [record.levelname for record in caplog.records if record.name == LOGGER.name] == ["CRITICAL"]
+        producer.publish("two", routing_key="work", exchange=queue.exchange)
+        connection.drain_events(timeout=5)
+    assert len(fetched) == 2
+    connection.close()
 
 
 def test_the_site_talks_to_redis_through_it() -> None:
