@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
+from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -20,7 +21,7 @@ from tests.chats.turns import opened, turn
 from tests.factories import PROJECT_SCOPES, make_key, make_project, make_user
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from django.contrib.auth.models import User
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 # A word in every text of the project that is called, and one in every text of the other.
 OURS, THEIRS = "walrus", "kraken"
-State = dict[str, list[tuple[Any, ...]]]
+type State = dict[str, Sequence[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True)
@@ -159,12 +160,17 @@ def with_key(secret: str) -> APIClient:
 
 
 def state() -> State:
-    """Every row of every table."""
-    return {
-        model._meta.label: list(model._base_manager.order_by("pk").values_list())
-        for model in apps.get_models(include_auto_created=True)
-        if model._meta.managed
-    }
+    """Every row of every table, as the database gives it."""
+    found: State = {}
+    quote = connection.ops.quote_name
+    with connection.cursor() as cursor:
+        for model in apps.get_models(include_auto_created=True):
+            options = model._meta
+            if options.managed:
+                key = options.pk.column
+                cursor.execute(f"SELECT * FROM {quote(options.db_table)} ORDER BY {quote(key)}")  # noqa: S608
+                found[options.label] = cursor.fetchall()
+    return found
 
 
 # How rows without a project of their own belong to one.
