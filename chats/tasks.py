@@ -6,7 +6,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from chats import distil, queue, schedule, turns
+from chats import distil, endings, queue, schedule
 
 SWEEP_LIMIT = 500
 
@@ -24,6 +24,6 @@ def distil_topic(topic_id: int) -> None:
 def sweep() -> None:
     """The guarantee behind the messages: find what is due, whatever the broker lost, and give up dead turns."""
     now = timezone.now()
-    turns.give_up_abandoned(now=now)
+    endings.give_up_abandoned(now=now)
     for topic_id in schedule.due_topics(now=now, limit=SWEEP_LIMIT):
         queue.distil(topic_id)

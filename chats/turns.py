@@ -1,31 +1,29 @@
-"""Opening and finishing a turn: what an agent service calls, straight down."""
+"""Opening a turn, and what is said while it runs: what an agent service calls, straight down."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
 
-from chats import context, hearing, querysets, schedule
+from chats import context, endings, hearing, schedule
 from chats.context import Context, Wanted
 from chats.errors import NotATurn, RefReused, TurnAlreadyFinished
 from chats.hearing import Heard
 from chats.models import Chat, Topic
 from chats.statements import locked_topic, newest_turns
-from chats.steps import put_step, stored_text, stored_values
-from memories import explicit, guard, store
+from chats.steps import stored_text, stored_values
+from memories import explicit, store
 from memories.tokens import count
 from projects.statements import Insert
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from django.contrib.auth.models import User
 
     from memories.explicit import Reading
     from projects.actors import Actor
@@ -68,39 +66,12 @@ class TurnRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinishRequest:
-    """How a turn ended. `steps` are those of other agents inside it that were not reported before."""
-
-    status: str
-    reply: str = ""
-    error: str = ""
-    files: Sequence[str] = ()
-    tools: Sequence[dict[str, Any]] = ()
-    steps: Sequence[dict[str, Any]] = ()
-    milestone: str = ""
-    model: str = ""
-    usage: dict[str, Any] = field(default_factory=dict)
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        """The short texts that are shown in lists and prompts, by their place in the request."""
-        for place, step in enumerate(self.steps):
-            yield f"steps/{place}/agent", step.get("agent", "")
-            yield f"steps/{place}/ref", step.get("ref") or ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedTurn:
     chat: Chat
     repeated: bool
     topic_created: bool
     heard: Heard
     context: Context
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedTurn:
-    chat: Chat
-    repeated: bool
 
 
 def open_turn(*, project: Project, request: TurnRequest, by: Actor) -> OpenedTurn:
@@ -126,8 +97,8 @@ def open_turn(*, project: Project, request: TurnRequest, by: Actor) -> OpenedTur
     chat = stored.chat
     if stored.repeated and request.status != ChatStatus.RUNNING:
         # The opening arrived, but its answer did not: now the caller reports the turn as a whole.
-        ending = FinishRequest(status=request.status, reply=request.reply)
-        finish_turn(project=project, chat=chat, request=ending, by=by)
+        ending = endings.FinishRequest(status=request.status, reply=request.reply)
+        endings.finish_turn(project=project, chat=chat, request=ending, by=by)
     is_running = chat.status == ChatStatus.RUNNING
     if not stored.repeated or (is_running and (chat.degraded or not chat.given)):
         given = context.build(
@@ -204,67 +175,6 @@ def renew_context(*, project: Project, chat: Chat, wanted: Wanted) -> Context:
     if chat.status != ChatStatus.RUNNING:
         raise TurnAlreadyFinished(chat)
     return context.build(project=project, chat=chat, wanted=wanted)
-
-
-@atomic_retry
-def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Actor) -> FinishedTurn:
-    """End a running turn, once. The same ending again is `repeated`; another raises TurnAlreadyFinished.
-
-    A turn that was given up as abandoned may be ended properly once. Only a succeeded turn is distilled; that
-    it is due is written in the same transaction, and a worker is told after the commit. Raises GuardRefused for
-    a step's ref or agent that must not be kept.
-    """
-    if chat.parent_id is not None:
-        raise NotATurn
-    store.guard_texts(request.names())
-    now = timezone.now()
-    # The topic is ordered by its latest ending within its project, whose lock the database shares for that, too.
-    store.share(project)
-    topic = Topic.objects.select_for_update().get(pk=chat.topic_id)
-    topic.project = project
-    chat.refresh_from_db(fields=["files"])
-    reply = stored_text(project, request.reply)
-    updated = (
-        Chat.objects.filter(pk=chat.pk)
-        .endable()
-        .update(
-            status=request.status,
-            reply=reply,
-            reply_tokens=count(reply),
-            error=guard.mask(request.error),
-            files=list(dict.fromkeys([*chat.files, *stored_values(project, list(request.files))])),
-            tools=stored_values(project, list(request.tools)),
-            milestone=stored_text(project, request.milestone),
-            model=stored_text(project, request.model),
-            usage=stored_values(project, request.usage),
-            finished_at=now,
-            touched_at=now,
-            author_user=_author(project, chat),
-            distil_outcome=_outcome_at_finish(project, chat, request.status),
-        )
-    )
-    chat.refresh_from_db()
-    chat.project, chat.topic = project, topic
-    if updated != 1:
-        if chat.status == request.status and chat.reply == reply:
-            return FinishedTurn(chat=chat, repeated=True)
-        raise TurnAlreadyFinished(chat)
-    for step in request.steps:
-        put_step(project, chat, **step)
-    if chat.status == ChatStatus.SUCCEEDED and chat.distil_outcome is None:
-        schedule.make_due(topic, now=now, trigger=_trigger(chat))
-    topic.updated_at = now
-    topic.save(update_fields=["updated_at", *schedule.FIELDS])
-    return FinishedTurn(chat=chat, repeated=False)
-
-
-@atomic_retry
-def give_up_abandoned(*, now: datetime) -> int:
-    """Cancel running turns that nobody touched for TURN_ABANDONED_AFTER_S. A late finish may replace that."""
-    before = now - timedelta(seconds=settings.TURN_ABANDONED_AFTER_S)
-    return Chat.objects.abandoned(before).update(
-        status=ChatStatus.CANCELLED, error=querysets.ABANDONED, finished_at=now
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,7 +272,7 @@ def _store(
         memory_tokens=0 if project.memory_enabled else None,
     )
     if is_over:
-        chat.distil_outcome = _outcome_at_finish(project, chat, request.status)
+        chat.distil_outcome = endings.distil_outcome(project, chat, request.status)
     if hearing.says_something(said.reading):
         chat.author_user = hearing.member(project, request.author_ref)
     _insert_turn.save(chat)
@@ -377,7 +287,7 @@ def _store(
         topic.area = request.topic_area
         changed.append("area")
     if is_over and request.status == ChatStatus.SUCCEEDED and chat.distil_outcome is None:
-        schedule.make_due(topic, now=now, trigger=_trigger(chat))
+        schedule.make_due(topic, now=now, trigger=endings.trigger(chat))
         changed += schedule.FIELDS
     if changed:
         topic.save(update_fields=changed)
@@ -419,28 +329,6 @@ def _step_with_ref(project: Project, request: TurnRequest) -> Chat | None:
 def _not_after(moment: datetime, now: datetime) -> datetime:
     """`moment`, but not in the future: a caller's clock must not make words newer than those to come."""
     return moment if moment <= now else now.astimezone(moment.tzinfo)
-
-
-def _outcome_at_finish(project: Project, chat: Chat, status: str) -> str | None:
-    """What is known about distilling when a turn ends: None means that it is due, if it succeeded."""
-    if status != ChatStatus.SUCCEEDED:
-        return None
-    if chat.origin == Chat.Origin.MACHINE:
-        return Chat.DistilOutcome.MACHINE
-    if not project.memory_enabled:
-        return Chat.DistilOutcome.MEMORY_OFF
-    return None
-
-
-def _author(project: Project, chat: Chat) -> User | None:
-    """The member who spoke, where the caller's reference names one. An opening asks only where it has to know."""
-    return chat.author_user or hearing.member(project, chat.author_ref)
-
-
-def _trigger(chat: Chat) -> str:
-    if chat.milestone:
-        return schedule.Trigger.MILESTONE
-    return schedule.Trigger.DIRECTIVE if chat.instructions.exists() else schedule.Trigger.TURN
 
 
 def _offset(moment: datetime) -> int:

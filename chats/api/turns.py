@@ -8,7 +8,7 @@ from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.response import Response
 
-from chats import hearing
+from chats import endings, hearing
 from chats import turns as service
 from chats.api import examples
 from chats.api.answers import (
@@ -225,10 +225,10 @@ class FinishView(ServiceView):
         values = read(FinishBody, request)
 
         def act() -> Outcome:
-            finished = service.finish_turn(
+            finished = endings.finish_turn(
                 project=chat.project,
                 chat=chat,
-                request=service.FinishRequest(**values),
+                request=endings.FinishRequest(**values),
                 by=access.actor_of(request),
             )
             return Outcome(200, {"repeated": finished.repeated})

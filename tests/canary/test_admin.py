@@ -12,8 +12,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from chats.endings import FinishRequest, finish_turn
 from chats.models import Chat
-from chats.turns import FinishRequest, finish_turn, hear_further
+from chats.turns import hear_further
 from memories.models import Memory
 from projects.models import ApiKey, AuditEvent, Project
 from tests.canary.canaries import KINDS, PASSWORD, WORD, Canary, canary

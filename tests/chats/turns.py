@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from chats.turns import FinishRequest, OpenedTurn, TurnRequest, finish_turn, open_turn
+from chats.endings import FinishRequest, finish_turn
+from chats.turns import OpenedTurn, TurnRequest, open_turn
 from projects.actors import Actor
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.utils import timezone
 
-from chats import topics, turns
+from chats import endings, topics, turns
 from chats.models import Chat, Instruction, Topic
 from memories.models import Memory, Recall
 from projects.actors import Actor
@@ -119,7 +119,7 @@ def test_an_ending_that_comes_while_the_turn_is_given_up_is_kept(callers: Caller
 
         def act(place: int, turn: int = turn) -> Any:
             if place % 2:
-                return turns.give_up_abandoned(now=timezone.now())
+                return endings.give_up_abandoned(now=timezone.now())
             return callers.agents[place].post(
                 f"turns/{turn}/finish/", {"status": "succeeded", "reply": "Done."}
             )

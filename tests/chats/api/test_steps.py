@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
+from chats.endings import give_up_abandoned
 from chats.models import Chat, Instruction
-from chats.turns import give_up_abandoned
 from memories.models import Memory, Recall
 from tests.factories import make_memory
 
