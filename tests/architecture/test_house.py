@@ -22,7 +22,13 @@ DOORS = {
     "Project": ("projects/store.py", "memories/store/writing.py"),
     "Instruction": ("chats/instructions.py",),
     "Topic": ("chats/turns.py", "chats/schedule.py"),
-    "Chat": ("chats/turns.py", "chats/steps.py", "chats/records.py", "chats/distil.py"),
+    "Chat": (
+        "chats/turns.py",
+        "chats/endings.py",
+        "chats/steps.py",
+        "chats/records.py",
+        "chats/distil.py",
+    ),
     "Breaker": ("memories/extraction/breaker.py",),
     "Extraction": ("chats/distil.py", "chats/schedule.py", "memories/store/removal.py"),
 }
