@@ -6,16 +6,15 @@ failed is empty and `degraded` says why. Token counts were stored when the texts
 
 from __future__ import annotations
 
-import hashlib
-import json
 import logging
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
 from chats import instructions as working_memory
+from chats.given import NOTHING_GIVEN, Context, GivenMemory, Line, sha256_of
 from chats.intent import Intent, Kind, classify
 from chats.models import Chat, Instruction
 from chats.records import GivenIsGone, Recalled, record
@@ -49,53 +48,6 @@ class Wanted:
     window_tokens: int | None = None
     parts: tuple[str, ...] = PARTS
     intent: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GivenMemory:
-    """The block as it goes into the prompt; `always` is its stable first segment, `relevant` the rest."""
-
-    block: str
-    always: str
-    relevant: str
-    sha256: str
-    refs: tuple[int, ...]
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One message of the history. `note` marks a turn that did not succeed."""
-
-    turn: int
-    role: str
-    content: str
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    memory_enabled: bool
-    degraded: tuple[str, ...]
-    intent: Intent
-    instructions: tuple[Instruction, ...]
-    memory: GivenMemory | None
-    history: tuple[Line, ...]
-    tokens: dict[str, Any]
-    summary: str | None = None
-    episodes: tuple[Any, ...] = field(default=())
-
-    @property
-    def sha256(self) -> str:
-        """Of all that a prompt is assembled from: the rules, the block, and which turns are told."""
-        told = [
-            [[item.pk, item.content] for item in self.instructions],
-            self.memory.block if self.memory else None,
-            self.summary,
-            [[line.turn, line.role, line.note] for line in self.history],
-            self.degraded,
-        ]
-        return _sha256(json.dumps(told))
 
 
 def build(
@@ -314,7 +266,7 @@ def _given_last(chat: Chat) -> GivenMemory:
         block=text,
         always=text[:cut],
         relevant=text[cut:],
-        sha256=_sha256(text),
+        sha256=sha256_of(text),
         refs=tuple(chat.given["refs"]),
         tokens=chat.given["tokens"]["memory"],
     )
@@ -345,10 +297,3 @@ def _lines(turns: Sequence[Chat]) -> tuple[Line, ...]:
         if not failed and turn.reply:
             lines.append(Line(turn=turn.pk, role="assistant", content=turn.reply))
     return tuple(lines)
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-NOTHING_GIVEN = GivenMemory(block="", always="", relevant="", sha256=_sha256(""), refs=(), tokens=0)

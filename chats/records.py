@@ -16,7 +16,7 @@ from projects.transactions import atomic_retry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from chats.context import Context, GivenMemory
+    from chats.given import Context, GivenMemory
     from chats.intent import Intent
     from memories.recall import RecallResult
     from projects.models import Project

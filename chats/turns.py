@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from chats import context, endings, hearing, schedule
-from chats.context import Context, Wanted
+from chats.context import Wanted
 from chats.errors import NotATurn, RefReused, TurnAlreadyFinished
 from chats.hearing import Heard
 from chats.models import Chat, Topic
@@ -25,6 +25,7 @@ from projects.transactions import atomic_retry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from chats.given import Context
     from memories.explicit import Reading
     from projects.actors import Actor
     from projects.models import Project

@@ -16,7 +16,7 @@ from memories.api.serializers import memory_brief
 from memories.models import Memory, MemoryType, Status
 
 if TYPE_CHECKING:
-    from chats.context import Context, GivenMemory
+    from chats.given import Context, GivenMemory
     from chats.hearing import Forgotten, Heard, HeardItem
     from projects.models import Project
 

@@ -25,7 +25,7 @@ from chats.api.answers import (
 from chats.api.bodies import FinishBody, FurtherMessage, Step, TurnBody, read
 from chats.api.refusals import ServiceView
 from chats.api.traces import TurnSummary, summary_json
-from chats.context import PARTS, Context, Wanted, again, wanted_before
+from chats.context import PARTS, Wanted, again, wanted_before
 from chats.errors import TurnAlreadyFinished
 from chats.models import Chat
 from chats.receipts import receipt
@@ -46,6 +46,8 @@ from projects.roles import Permission
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
+
+    from chats.given import Context
 
 IF_NONE_MATCH = OpenApiParameter(
     "If-None-Match", str, OpenApiParameter.HEADER, description="The ETag of the context that you have."
