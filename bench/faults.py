@@ -128,6 +128,10 @@ class Play:
 # --- What goes wrong -----------------------------------------------------------------------------------------
 
 
+# Nobody dies here: one run at a time means that none is taken over.
+UNDISTURBED = ("calm", "messages doubled")
+
+
 def calm(play: Play) -> None:
     """Nothing goes wrong, and no request fails."""
     play.crowd.send(range(play.size.turns))
@@ -438,6 +442,8 @@ def play(site: Fleet, name: str, size: Size) -> Report:
     stage.broken += ledger.violations(crowd.said())
     ended = site.deaths[deaths:]
     stage.expect(len(ended) == stage.killed, f"{stage.killed} programs were killed, these ended: {ended}")
+    if name in UNDISTURBED:
+        stage.expect(not ledger.runs()["abandoned"], "a run was taken over though its worker lived")
     return Report(name, seconds, crowd, stage.seen, ledger.runs(), stage.broken)
 
 
