@@ -128,7 +128,7 @@ class Play:
 # --- What goes wrong -----------------------------------------------------------------------------------------
 
 
-# Nobody dies here: one run at a time means that none is taken over.
+# Nobody dies here: a run is taken over only if it outlives its lease.
 UNDISTURBED = ("calm", "messages doubled")
 
 
@@ -443,7 +443,8 @@ def play(site: Fleet, name: str, size: Size) -> Report:
     ended = site.deaths[deaths:]
     stage.expect(len(ended) == stage.killed, f"{stage.killed} programs were killed, these ended: {ended}")
     if name in UNDISTURBED:
-        stage.expect(not ledger.runs()["abandoned"], "a run was taken over though its worker lived")
+        early = ledger.taken_over_early(lease_s=size.pace.lease_s)
+        stage.expect(early == 0, f"{early} runs were taken over while their lease ran")
     return Report(name, seconds, crowd, stage.seen, ledger.runs(), stage.broken)
 
 

@@ -83,6 +83,14 @@ class Ledger:
         query = "SELECT status, error_kind FROM memories_extraction WHERE project_id = %(project)s"
         return Counter(f"{status} ({kind})" if kind else status for status, kind in self.rows(query))
 
+    def taken_over_early(self, *, lease_s: float) -> int:
+        """Runs that others took over before their lease can have ended (a second is left for the clock)."""
+        query = (
+            "SELECT started_at, finished_at FROM memories_extraction"
+            " WHERE project_id = %(project)s AND status = 'abandoned'"
+        )
+        return sum((end - begin).total_seconds() < lease_s - 1 for begin, end in self.rows(query))
+
     def violations(self, said: Sequence[Said]) -> list[str]:
         """Every promise that the rows break, in words."""
         turns = self._turns()
