@@ -113,6 +113,14 @@ def distil_all(chats: list[Chat]) -> None:
             pass
 
 
+def left_alone(project: Project, provider: type[Provider], topics: int) -> list[Chat]:
+    """Turns in so many topics, five of them tried in vain: the provider is down, and nobody asks it now."""
+    chats = in_topics(project, topics)
+    provider.behave = raising(DOWN)
+    distil_all(chats)
+    return chats
+
+
 def through_back_offs(chat: Chat, *, rounds: int) -> None:
     for _ in range(rounds):
         end_pauses()
@@ -147,9 +155,7 @@ def seconds_until(moment: datetime | None) -> float:
 def test_after_five_failures_in_a_row_nobody_calls_the_provider_and_nothing_is_counted_against_anyone(
     project: Project, provider: type[Provider]
 ) -> None:
-    chats = in_topics(project, 7)
-    provider.behave = raising(DOWN)
-    distil_all(chats)
+    chats = left_alone(project, provider, 7)
     assert provider.asked == [1] * 5
     assert results() == ["provider_down"] * 5
     waiting = list(Topic.objects.filter(pk__in=[chat.topic_id for chat in chats[5:]]))
@@ -169,9 +175,7 @@ def test_after_five_failures_in_a_row_nobody_calls_the_provider_and_nothing_is_c
 def test_topics_that_wait_for_one_provider_do_not_come_back_all_at_once(
     project: Project, provider: type[Provider]
 ) -> None:
-    chats = in_topics(project, 9)
-    provider.behave = raising(DOWN)
-    distil_all(chats)
+    left_alone(project, provider, 9)
     times = set(Topic.objects.order_by("-id")[:4].values_list("distil_retry_at", flat=True))
     assert len(times) == 4
 
@@ -193,9 +197,7 @@ def test_a_success_between_failures_keeps_the_provider_in_use(
 def test_after_the_pause_exactly_one_of_many_workers_tries_and_its_success_makes_all_due(
     project: Project, provider: type[Provider]
 ) -> None:
-    chats = in_topics(project, 10)
-    provider.behave = raising(DOWN)
-    distil_all(chats)
+    chats = left_alone(project, provider, 10)
     assert provider.asked == [1] * 5
     reached, go = threading.Event(), threading.Event()
 
@@ -231,9 +233,7 @@ def in_thread(function: Callable[..., object], *args: object) -> object:
 
 
 def test_a_trial_that_fails_makes_the_pause_longer(project: Project, provider: type[Provider]) -> None:
-    chats = in_topics(project, 6)
-    provider.behave = raising(DOWN)
-    distil_all(chats)
+    chats = left_alone(project, provider, 6)
     end_pauses()
     distil.run(chats[5].topic_id)
     assert provider.asked == [1] * 6
@@ -247,9 +247,7 @@ def test_a_trial_that_fails_makes_the_pause_longer(project: Project, provider: t
 def test_a_trial_whose_worker_dies_does_not_keep_the_others_waiting_for_ever(
     project: Project, provider: type[Provider]
 ) -> None:
-    chats = in_topics(project, 6)
-    provider.behave = raising(DOWN)
-    distil_all(chats)
+    chats = left_alone(project, provider, 6)
     end_pauses()
     provider.behave = raising(Killed())
     with pytest.raises(Killed):
@@ -268,9 +266,7 @@ def test_a_trial_whose_worker_dies_does_not_keep_the_others_waiting_for_ever(
 def test_a_trial_that_ends_without_a_word_about_the_provider_lets_the_next_one_try(
     project: Project, provider: type[Provider]
 ) -> None:
-    chats = in_topics(project, 6)
-    provider.behave = raising(DOWN)
-    distil_all(chats)
+    chats = left_alone(project, provider, 6)
     end_pauses()
     provider.behave = raising(ValueError("a bug"))
     distil.run(chats[0].topic_id)
@@ -281,9 +277,7 @@ def test_a_trial_that_ends_without_a_word_about_the_provider_lets_the_next_one_t
 
 
 def test_an_answer_that_cannot_be_read_is_an_answer(project: Project, provider: type[Provider]) -> None:
-    chats = in_topics(project, 6)
-    provider.behave = raising(DOWN)
-    distil_all(chats)
+    chats = left_alone(project, provider, 6)
     end_pauses()
     provider.behave = raising(Unreadable("not_json"))
     distil.run(chats[0].topic_id)
@@ -331,9 +325,7 @@ def test_no_provider_is_waited_for_longer_than_an_hour(project: Project, provide
 
 
 def test_a_person_may_have_the_provider_tried_at_once(project: Project, provider: type[Provider]) -> None:
-    chats = in_topics(project, 7)
-    provider.behave = raising(DOWN)
-    distil_all(chats)
+    chats = left_alone(project, provider, 7)
     assert topics.try_provider_now("fake", by=AGENT) == 7
     provider.behave = lambda transcript: None
     distil_all(chats)
@@ -594,9 +586,7 @@ def test_a_run_that_cannot_even_begin_leaves_its_topic_unlocked(
 def test_a_run_that_cannot_begin_gives_the_trial_back(
     project: Project, provider: type[Provider], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chats = in_topics(project, 6)
-    provider.behave = raising(DOWN)
-    distil_all(chats)
+    chats = left_alone(project, provider, 6)
     end_pauses()
     with monkeypatch.context() as patch:
         patch.setattr(Extraction.objects, "create", _broken_create)
