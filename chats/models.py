@@ -32,8 +32,14 @@ class Topic(models.Model):
     status = models.CharField(
         _("status"), max_length=10, choices=TopicStatus.choices, default=TopicStatus.OPEN
     )
-    summary = models.TextField(_("summary"), blank=True)
+    # The newest of its summaries, and the number of the last turn that is in it: all turns up to it are finished.
+    summary = models.ForeignKey(
+        "Summary", models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("summary")
+    )
     summarised_through = models.PositiveIntegerField(default=0, editable=False)
+    # NULL: nothing to digest or to sum up. A run moves it into the future while it works, and so claims the topic.
+    summary_due_at = models.DateTimeField(null=True, editable=False)
+    summary_failures = models.PositiveSmallIntegerField(default=0, editable=False)
     created_at = models.DateTimeField(_("created"), default=timezone.now)
     updated_at = models.DateTimeField(_("updated"), default=timezone.now)
 
@@ -59,6 +65,7 @@ class Topic(models.Model):
         constraints = (models.UniqueConstraint(fields=["project", "ref"], name="chats_one_topic_per_ref"),)
         indexes = (
             models.Index(fields=["distil_due_at"], name="chats_topics_due"),
+            models.Index(fields=["summary_due_at"], name="chats_topics_to_sum_up"),
             models.Index(fields=["project", "-updated_at"], name="chats_topics_of_project"),
         )
 
@@ -115,7 +122,9 @@ class Chat(models.Model):
     model = models.CharField(_("model"), max_length=120, blank=True)
     usage = models.JSONField(_("usage"), default=dict)
     error = models.TextField(_("error"), blank=True)
+    # What the turn came to, in a line or two, for other topics; its tokens are NULL until it is made.
     digest = models.TextField(_("digest"), blank=True)
+    digest_tokens = models.PositiveIntegerField(null=True, editable=False)
     message_tokens = models.PositiveIntegerField(default=0, editable=False)
     reply_tokens = models.PositiveIntegerField(default=0, editable=False)
 
@@ -141,6 +150,8 @@ class Chat(models.Model):
     started_at = models.DateTimeField(_("started"), default=timezone.now)
     touched_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(_("finished"), null=True)
+    # Who spoke asked to be forgotten: the words are gone, the place in the topic stays.
+    erased_at = models.DateTimeField(_("erased"), null=True, editable=False)
 
     objects = ChatQuerySet.as_manager()
 
@@ -165,6 +176,52 @@ class Chat(models.Model):
     def was_given_up(self) -> bool:
         """Nobody touched it for too long; its real ending may still come."""
         return self.status == self.ChatStatus.CANCELLED and self.error == ABANDONED
+
+
+class Summary(models.Model):
+    """What a topic's turns up to number `through` came to. Rolling: each is made of the one before and what came since.
+
+    Older ones stay for a while, so that what a turn was given can be shown word for word.
+    """
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="summaries", verbose_name=_("topic"))
+    through = models.PositiveIntegerField(_("up to turn"))
+    text = models.TextField(_("text"))
+    tokens = models.PositiveIntegerField(_("tokens"))
+    backend = models.CharField(_("backend"), max_length=20)
+    model = models.CharField(_("model"), max_length=120, blank=True)
+    tokens_in = models.PositiveIntegerField(_("tokens in"), default=0)
+    tokens_out = models.PositiveIntegerField(_("tokens out"), default=0)
+    created_at = models.DateTimeField(_("created"), default=timezone.now, db_index=True)
+
+    class Meta:
+        verbose_name = _("summary")
+        verbose_name_plural = _("summaries")
+        ordering = ("-id",)
+        constraints = (
+            models.UniqueConstraint(fields=["topic", "through"], name="chats_one_summary_per_reach"),
+        )
+
+    def __str__(self) -> str:
+        return f"summary of {self.topic_id} up to {self.through}"
+
+
+class EpisodeTerm(models.Model):
+    """A word of a turn's digest, as a 64-bit digest of it, by which the turn is found from other topics."""
+
+    project = models.ForeignKey(Project, models.CASCADE, related_name="+")
+    term = models.BigIntegerField()
+    chat = models.ForeignKey(Chat, models.CASCADE, related_name="episode_terms")
+
+    class Meta:
+        verbose_name = _("word of an episode")
+        verbose_name_plural = _("words of episodes")
+        constraints = (
+            models.UniqueConstraint(fields=["project", "term", "chat"], name="chats_one_episode_per_term"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.term} of {self.chat_id}"
 
 
 class Instruction(models.Model):

@@ -153,6 +153,10 @@ class Memory(models.Model):
     tokens = models.PositiveIntegerField(_("tokens"), editable=False)
     guard_version = models.PositiveIntegerField(editable=False)
     withheld = models.BooleanField(_("withheld"), default=False, editable=False)
+    # The guard's code for why; it says nothing of what was found.
+    withheld_for = models.CharField(_("withheld for"), max_length=40, blank=True, default="", editable=False)
+    # Active by itself, and drawn for a person to look at all the same.
+    spot_check = models.BooleanField(_("drawn for a look"), default=False, editable=False)
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
     version = models.PositiveIntegerField(_("version"), default=1, editable=False)
     key_live = _live_flag(LIVE_FOR_KEYS)
@@ -181,7 +185,11 @@ class Memory(models.Model):
             ),
             models.CheckConstraint(condition=Q(importance__range=(1, 5)), name="memories_importance_1_to_5"),
         )
-        indexes = (models.Index(fields=["project", "status", "-id"], name="memories_of_project"),)
+        indexes = (
+            models.Index(fields=["project", "status", "-id"], name="memories_of_project"),
+            models.Index(fields=["guard_version", "id"], name="memories_to_scan_again"),
+            models.Index(fields=["expires_at"], name="memories_expiring"),
+        )
 
     def __str__(self) -> str:
         return f"{self.get_type_display()} {self.key}"

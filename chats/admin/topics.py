@@ -125,7 +125,7 @@ class TopicAdmin(ReadableAdmin):
 
     @display(description=_("summary"))
     def summary_said(self, obj: Topic) -> SafeString | str:
-        return prose(obj.summary)
+        return prose(obj.summary.text if obj.summary else "")
 
     @display(description=_("turns"), wrapper_class="cairn-wide")
     def turns_table(self, obj: Topic) -> SafeString | str:
