@@ -10,7 +10,7 @@ from memories.guard.views import readings
 __all__ = ["GUARD_VERSION", "Certainty", "Finding", "Kind", "inspect", "mask", "worst"]
 
 # Raised with every change of what the rules find, so that stored verdicts can be renewed.
-GUARD_VERSION: Final = 2
+GUARD_VERSION: Final = 3
 
 _SHOWN: Final = 2
 _INVISIBLE: Final = re.compile(

@@ -93,8 +93,9 @@ class Draft:
         guard_texts(iter([("key", key)]))
         return replace(self, **cleaned)
 
-    def guarded(self) -> bool:
-        """Pass every text through the guard. True: a person must look at it before it may be recalled.
+    def guarded(self) -> str:
+        """Pass every text through the guard. "" where it passes, else the code of what a person must look at
+        before it may be recalled.
 
         Raises GuardRefused for what must not be kept at all.
         """
@@ -108,15 +109,18 @@ class Draft:
         yield from (("files", glob) for glob in self.files)
 
 
-def guard_texts(texts: Iterator[tuple[str, str]]) -> bool:
-    """Inspect (field, text) pairs. True: one is held for a person. Raises GuardRefused if one is refused."""
-    held = False
+def guard_texts(texts: Iterator[tuple[str, str]]) -> str:
+    """Inspect (field, text) pairs: the code of the first finding that holds one for a person, "" without any.
+
+    Raises GuardRefused if one is refused.
+    """
+    held = ""
     for field, text in texts:
         finding = guard.worst(guard.inspect(text))
         if finding is None:
             continue
         if finding.certainty == "hold":
-            held = True
+            held = held or finding.code
             continue
         raise GuardRefused(
             field=field,

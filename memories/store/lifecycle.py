@@ -9,7 +9,7 @@ from memories.models import Memory, Status
 from memories.store import tombstones
 from memories.store.drafts import Draft
 from memories.store.errors import PersonRequired, ProposalDecided, TargetChanged, WrongStatus
-from memories.store.writing import load, lock, respect, save, suffixed, supersede, trust
+from memories.store.writing import load, lock, respect, save, suffixed, supersede, trust, withhold
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
 from projects.transactions import atomic_retry
 
@@ -55,7 +55,7 @@ def confirm(
             memory.key = target.key
     memory.status = Status.ACTIVE
     memory.status_changed_by_person = True
-    memory.withheld = False
+    withhold(memory, "")
     trust(memory, by=by)
     save(memory, action="confirm", by=by, reason=reason)
     return memory
@@ -114,7 +114,8 @@ def edit(
         draft = with_changes(draft, importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))
     if draft == old:
         return memory
-    memory.withheld = draft.guarded() and not by.is_person
+    held = draft.guarded()
+    withhold(memory, "" if by.is_person else held)
     for name in EDITABLE:
         value = getattr(draft, name)
         setattr(memory, name, list(value) if isinstance(value, tuple) else value)
@@ -181,7 +182,8 @@ def _switch(
         raise WrongStatus(memory)
     respect(memory, by=by)
     if after == Status.ACTIVE:
-        memory.withheld = draft_of(memory).guarded() and not by.is_person
+        held = draft_of(memory).guarded()
+        withhold(memory, "" if by.is_person else held)
     memory.status = after
     memory.status_changed_by_person = by.is_person
     if by.is_person:

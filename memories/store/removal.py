@@ -13,7 +13,7 @@ from memories.models import Candidate, Change, Extraction, Memory, RecallBlock, 
 from memories.store import tombstones
 from memories.store.errors import PersonRequired, WrongStatus
 from memories.store.lifecycle import draft_of
-from memories.store.writing import load, lock, respect, save, supersede, trust
+from memories.store.writing import load, lock, respect, save, supersede, trust, withhold
 from projects import audit
 from projects.actors import PERSON_KINDS
 from projects.transactions import atomic_retry, delete_whole
@@ -68,10 +68,10 @@ def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") ->
     memory.project = project
     held = draft_of(memory).guarded()
     if by.is_person and memory.status != Status.PROPOSED:
-        memory.withheld = False
+        withhold(memory, "")
         trust(memory, by=by)
     else:
-        memory.withheld = held
+        withhold(memory, held)
     memory.status_changed_by_person = by.is_person
     save(memory, action="restore", by=by, reason=reason)
     tombstones.lift(project, memory_id)

@@ -266,7 +266,6 @@ def create(
         source=source,
         authority=Authority.PERSON if by.is_person else Authority.AUTOMATIC,
         status=Status.PROPOSED if waits else status,
-        withheld=held,
         evidence=[item.as_json() for item in draft.evidence][:MAX_EVIDENCE],
         said_at=draft.said_at or now,
         source_topic_id=draft.topic_id,
@@ -279,6 +278,7 @@ def create(
         replaces_version=replaces.version if replaces else None,
         contradicts=contradicts,
     )
+    withhold(memory, held)
     memory.key = free_key(project, memory.key, held_by=holders)
     save(memory, action="create", by=by, reason=reason)
     return memory
@@ -351,6 +351,12 @@ def _withdraw_proposals(project: Project, target: Memory, *, by: Actor, reason: 
             continue
         old.project = project
         supersede(old, by=by, reason=reason)
+
+
+def withhold(memory: Memory, code: str) -> None:
+    """Keep the memory from recall until a person has looked at it: `code` says for what. "" lets it go."""
+    memory.withheld = bool(code)
+    memory.withheld_for = code
 
 
 def trust(memory: Memory, *, by: Actor) -> None:
