@@ -72,7 +72,7 @@ def _conflict(error: store.StoreError, **extra: Any) -> Problem:
 def _invalid(error: store.InvalidMemory) -> Problem:
     errors = [FieldError(pointer(one.field), one.code, one.message) for one in error.errors]
     if any(one.code == "invalid_text" for one in errors):
-        return Problem(422, "invalid_text", _("The text holds characters that cannot be stored."), errors)
+        return Problem(400, "invalid_text", _("The text holds characters that cannot be stored."), errors)
     return invalid(*errors)
 
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 from rest_framework.parsers import BaseParser
 
-from projects.http.problems import FieldError, Problem, invalid, pointer
+from projects.http.problems import DRAIN_BYTES, FieldError, Problem, invalid, pointer
 from projects.http.renderers import JSONRenderer
 
 if TYPE_CHECKING:
@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 32
 _CHUNK = 65_536
-# A client still sending does not read; up to here its body is swallowed, so that it gets to see the refusal.
-_DRAIN_BYTES = 32_000_000
 
 
 class JSONParser(BaseParser):
-    """Refuses with 413 `too_large`, 400 `invalid`, or 422 `invalid_text` (a lone surrogate, a NUL)."""
+    """Refuses with 413 `too_large`, 400 `invalid`, or 400 `invalid_text` (a lone surrogate, a NUL)."""
 
     media_type = "application/json"
     # For OpenAPI and the test client: what this parser reads, that renderer writes.
@@ -55,7 +53,7 @@ def _read(stream: IO[bytes], limit: int) -> bytes:
     if len(raw) <= limit:
         return raw
     drained = len(raw)
-    while drained < _DRAIN_BYTES and (chunk := stream.read(_CHUNK)):
+    while drained < DRAIN_BYTES and (chunk := stream.read(_CHUNK)):
         drained += len(chunk)
     raise Problem(
         413,
@@ -105,7 +103,7 @@ def _check(body: dict[str, Any]) -> None:
             case list():
                 waiting.extend((inner, (*path, position)) for position, inner in enumerate(value))
     if unfit:
-        raise Problem(422, "invalid_text", _("The text holds characters that cannot be stored."), unfit[::-1])
+        raise Problem(400, "invalid_text", _("The text holds characters that cannot be stored."), unfit[::-1])
 
 
 def _is_storable(text: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.core.exceptions import (
     PermissionDenied,
     RequestDataTooBig,
@@ -20,6 +21,7 @@ from django.core.exceptions import (
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views import defaults
 from rest_framework import exceptions
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/problem+json"
 API_PREFIX = "/api/"
+# A client still sending does not read; up to here its body is swallowed, so that it gets to see the refusal.
+DRAIN_BYTES = 32_000_000
 
 logger = logging.getLogger(__name__)
 
@@ -165,7 +169,7 @@ def _translated(exc: Exception) -> Problem | None:
             sentence = _("Not saved: it contains a password, key or token.")
             return Problem(422, exc.code, sentence, [FieldError(place, exc.code, sentence)])
         case RequestDataTooBig():
-            return Problem(413, "too_large", _("The body is too large."))
+            return _too_large()
         case exceptions.ParseError() | SuspiciousOperation():
             return Problem(400, "invalid", _("The request cannot be read."))
         case exceptions.MethodNotAllowed():
@@ -207,10 +211,31 @@ def _answer(problem: Problem) -> HttpResponse:
 
 
 def handler400(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Django's hook for requests that it refuses before any view."""
+    """Django's hook for requests that it refuses before any view; a form that is too large is one of them."""
+    if isinstance(exception, RequestDataTooBig):
+        _swallow(request)
     if not request.path.startswith(API_PREFIX):
+        if isinstance(exception, RequestDataTooBig):
+            return render(request, "413.html", {"limit": _limit()}, status=413)
         return defaults.bad_request(request, exception)
     return _answer(_translated(exception) or Problem(400, "invalid", _("The request cannot be read.")))
+
+
+def _limit() -> int:
+    limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    return limit
+
+
+def _too_large() -> Problem:
+    sentence = _("The body is too large; %(limit)s bytes are allowed.") % {"limit": _limit()}
+    return Problem(413, "too_large", sentence, limit=_limit())
+
+
+def _swallow(request: HttpRequest) -> None:
+    """Read what the browser is still sending, up to a bound: it does not look at an answer before that."""
+    left = DRAIN_BYTES
+    while left > 0 and (chunk := request.read(min(left, 65_536))):
+        left -= len(chunk)
 
 
 def handler404(request: HttpRequest, exception: Exception) -> HttpResponse:

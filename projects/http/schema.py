@@ -38,7 +38,7 @@ OPTIONAL_IF_MATCH = OpenApiParameter(
 )
 
 _CODES: dict[int, str] = {
-    400: "`invalid`, `unknown_field`, `unknown_parameter`",
+    400: "`invalid`, `invalid_text`, `unknown_field`, `unknown_parameter`",
     401: "`key_invalid`",
     403: "`scope_missing`, `role_missing`, `csrf_failed`",
     404: "`not_found`",
@@ -46,7 +46,7 @@ _CODES: dict[int, str] = {
     "`proposal_decided`, `selection_changed`, `wrong_status`, `memory_off`",
     412: "`stale_memory`; `current` is the present state",
     413: "`too_large`; `limit` in bytes",
-    422: "`secret_found`, `injection_found`, `hidden_characters`, `invalid_text`, `idempotency_key_reused`",
+    422: "`secret_found`, `injection_found`, `hidden_characters`, `idempotency_key_reused`",
     428: "`if_match_required`",
     429: "`throttled`; see `Retry-After`. `RateLimit` in every answer says how far one is from it",
     503: "`unavailable`; see `Retry-After`",

@@ -46,8 +46,8 @@ BODIES = [
     pytest.param(b"\xff\xfe{\x00}\x00", 400, "invalid", id="UTF-16"),
     pytest.param(b'["a"]', 400, "invalid", id="an array"),
     pytest.param(b"null", 400, "invalid", id="null"),
-    pytest.param(b'{"reason": "\\ud800"}', 422, "invalid_text", id="half a surrogate pair"),
-    pytest.param(b'{"reason": "\\u0000"}', 422, "invalid_text", id="a NUL"),
+    pytest.param(b'{"reason": "\\ud800"}', 400, "invalid_text", id="half a surrogate pair"),
+    pytest.param(b'{"reason": "\\u0000"}', 400, "invalid_text", id="a NUL"),
 ]
 
 

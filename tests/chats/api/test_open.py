@@ -293,7 +293,7 @@ def test_half_a_surrogate_pair_is_no_text(agent: Agent) -> None:
         data='{"topic": {"ref": "a"}, "ref": "1", "message": "\\ud83d"}',
         content_type="application/json",
     )
-    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_text")
+    assert (answer.status_code, answer.json()["code"]) == (400, "invalid_text")
     assert Chat.objects.count() == 0
 
 
