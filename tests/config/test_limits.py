@@ -67,7 +67,13 @@ def test_two_megabytes_and_half_a_surrogate_pair_are_refused_over_http(tmp_path:
 @pytest.mark.parametrize("media_type", [FORM, "multipart/form-data; boundary=x"])
 @pytest.mark.parametrize(
     "page",
-    ["admin:memories_memory_add", "admin:projects_project_add", "admin:auth_user_add", "admin:login", "login"],
+    [
+        "admin:memories_memory_add",
+        "admin:projects_project_add",
+        "admin:auth_user_add",
+        "admin:login",
+        "login",
+    ],
 )
 def test_a_form_that_is_too_large_says_how_much_is_allowed(page: str, media_type: str) -> None:
     client = Client()
