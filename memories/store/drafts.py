@@ -16,6 +16,8 @@ from memories.text import InvalidText, clean, slug
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from memories.models import Memory
+
 MAX_KEYWORDS = 12
 MAX_FILES = 12
 MAX_QUOTE = 1000
@@ -58,6 +60,21 @@ class Draft:
     topic_id: int | None = None
     chat_id: int | None = None
     extraction_id: int | None = None
+
+    @classmethod
+    def of(cls, memory: Memory) -> Draft:
+        """What a person or an agent could have written to get this memory."""
+        return cls(
+            type=memory.type,
+            content=memory.content,
+            key=memory.key,
+            importance=memory.importance,
+            always=memory.always,
+            keywords=tuple(memory.keywords),
+            files=tuple(memory.files),
+            area=memory.area,
+            expires_at=memory.expires_at,
+        )
 
     def checked(self) -> Draft:
         """The draft in its stored form.

@@ -35,17 +35,18 @@ def confirm(
 ) -> Memory:
     """Put a proposal in force with a person's authority; what it replaces becomes superseded.
 
-    Raises ProposalDecided if somebody was quicker, TargetChanged if what it would replace is neither what it
-    was when this was proposed nor the `target_version` that the person has seen, KeyTaken if another memory
-    took its key, GuardRefused, PersonRequired.
+    An active memory that the guard withholds is recalled again. Raises ProposalDecided if somebody was quicker,
+    TargetChanged if what it would replace is neither what it was when this was proposed nor the `target_version`
+    that the person has seen, KeyTaken if another memory took its key, GuardRefused, PersonRequired.
     """
     _require_person(by)
     lock(project)
     memory = load(project, memory_id, version=version)
-    if memory.status != Status.PROPOSED:
+    is_proposal = memory.status == Status.PROPOSED
+    if not is_proposal and not (memory.status == Status.ACTIVE and memory.withheld):
         raise ProposalDecided(memory)
     draft_of(memory).guarded()
-    target = memory.replaces
+    target = memory.replaces if is_proposal else None
     if target is not None and target.status in (Status.ACTIVE, Status.DISABLED):
         if target.version != (target_version or memory.replaces_version):
             raise TargetChanged(memory, target)
@@ -93,8 +94,8 @@ def edit(
 ) -> Memory:
     """Change fields of EDITABLE; an edit by a person gives the memory a person's authority.
 
-    What an agent changed waits for a person where the review policy says so. Nothing to change writes
-    nothing. Raises StaleMemory, InvalidMemory, GuardRefused, KeyTaken, ContentTaken, PersonRequired;
+    What an agent changed waits for a person where the guard or the review policy says so. Nothing to change
+    writes nothing. Raises StaleMemory, InvalidMemory, GuardRefused, KeyTaken, ContentTaken, PersonRequired;
     WrongStatus for a memory that is history. Unknown fields are a programming error.
     """
     if unknown := set(changes) - set(EDITABLE):
@@ -121,8 +122,9 @@ def edit(
         setattr(memory, name, list(value) if isinstance(value, tuple) else value)
     if by.is_person:
         trust(memory, by=by)
-    elif memory.status == Status.ACTIVE and needs_review(
-        project.review_policy, type=draft.type, importance=draft.importance, replaces=False
+    elif memory.status == Status.ACTIVE and (
+        held
+        or needs_review(project.review_policy, type=draft.type, importance=draft.importance, replaces=False)
     ):
         memory.status = Status.PROPOSED
     save(memory, action="edit", by=by, reason=reason)
@@ -198,14 +200,4 @@ def _require_person(by: Actor) -> None:
 
 
 def draft_of(memory: Memory) -> Draft:
-    return Draft(
-        type=memory.type,
-        content=memory.content,
-        key=memory.key,
-        importance=memory.importance,
-        always=memory.always,
-        keywords=tuple(memory.keywords),
-        files=tuple(memory.files),
-        area=memory.area,
-        expires_at=memory.expires_at,
-    )
+    return Draft.of(memory)

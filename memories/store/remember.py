@@ -159,8 +159,9 @@ def forget(
 
 def _again(project: Project, known: Memory, *, by: Actor, may_decide: bool) -> Remembered:
     """The project has heard this before: what that means depends on where the old one stands."""
+    is_withheld = known.status == Status.ACTIVE and known.withheld
     if (
-        known.status == Status.PROPOSED
+        (known.status == Status.PROPOSED or is_withheld)
         and may_decide
         and not (known.replaces is not None and _undoes_a_member(known.replaces, by))
     ):
@@ -171,7 +172,7 @@ def _again(project: Project, known: Memory, *, by: Actor, may_decide: bool) -> R
         return Remembered(
             outcome=Outcome.CONFIRMED, memory=enable(project=project, memory_id=known.pk, by=by)
         )
-    if known.status != Status.ACTIVE:
+    if known.status != Status.ACTIVE or is_withheld:
         return Remembered(outcome=Outcome.NEEDS_CONFIRMATION, memory=known)
     if known.authority != Authority.PERSON and may_decide:
         known.importance = EXPLICIT_IMPORTANCE

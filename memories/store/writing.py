@@ -23,6 +23,7 @@ from memories.models import (
 )
 from memories.recall.render import line_tokens
 from memories.store import tombstones
+from memories.store.drafts import Draft
 from memories.store.errors import ContentTaken, KeyTaken, PersonRequired, StaleMemory, WrongStatus
 from memories.text import fold, terms
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
@@ -33,7 +34,7 @@ from projects.transactions import atomic_retry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from memories.store.drafts import Draft, Evidence
+    from memories.store.drafts import Evidence
     from projects.actors import Actor
 
 MAX_EVIDENCE = 10
@@ -211,7 +212,10 @@ def add_evidence(*, project: Project, memory: Memory, evidence: Evidence, by: Ac
 
 @atomic_retry
 def merge(*, project: Project, memory_id: int, into_id: int, by: Actor, reason: str = "") -> Memory:
-    """Fold one memory into another that says the same: its evidence moves, it becomes superseded."""
+    """Fold one memory into another that says the same: its evidence moves, it becomes superseded.
+
+    Raises WrongStatus, PersonRequired, GuardRefused for what the one that stays says.
+    """
     lock(project)
     source, target = load(project, memory_id), load(project, into_id)
     respect(source, by=by)
@@ -220,7 +224,9 @@ def merge(*, project: Project, memory_id: int, into_id: int, by: Actor, reason: 
         raise WrongStatus(source)
     if source.pk == target.pk or target.status not in (Status.ACTIVE, Status.DISABLED):
         raise WrongStatus(target)
+    held = Draft.of(target).guarded()
     target.evidence = [*target.evidence, *source.evidence][-MAX_EVIDENCE:]
+    withhold(target, "" if by.is_person else held)
     if by.is_person:
         trust(target, by=by)
     supersede(source, by=by, reason=reason)
@@ -354,9 +360,14 @@ def _withdraw_proposals(project: Project, target: Memory, *, by: Actor, reason: 
 
 
 def withhold(memory: Memory, code: str) -> None:
-    """Keep the memory from recall until a person has looked at it: `code` says for what. "" lets it go."""
+    """Write the guard's verdict down: with a `code`, the memory is kept from recall until a person looked at it.
+
+    It was given under the rules as they are now, so quotes that were taken before are masked by these, too.
+    """
     memory.withheld = bool(code)
     memory.withheld_for = code
+    memory.guard_version = guard.GUARD_VERSION
+    memory.evidence = [entry | {"quote": guard.mask(entry["quote"])} for entry in memory.evidence]
 
 
 def trust(memory: Memory, *, by: Actor) -> None:
@@ -376,7 +387,6 @@ def save(memory: Memory, *, action: str, by: Actor, reason: str = "") -> None:
     is_new = memory.pk is None
     reason = guard.mask(reason)
     memory.content_hash = content_hash(memory.content)
-    memory.guard_version = guard.GUARD_VERSION
     memory.updated_at = timezone.now()
     memory.updated_by = by.user
     if is_new:
