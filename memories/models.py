@@ -68,11 +68,15 @@ class Authority(models.TextChoices):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Why a Memory is about to be saved; the store sets it, the history row takes it over."""
+    """Why a Memory is about to be saved; the store sets it, the history row takes it over.
+
+    `token`: what else was written by the same call of the store has it, too.
+    """
 
     action: str
     by: Actor
     reason: str = ""
+    token: str = ""
 
 
 class MemoryVersionBase(models.Model):
@@ -83,6 +87,10 @@ class MemoryVersionBase(models.Model):
     actor_name = models.CharField(_("actor"), max_length=200)
     transport = models.CharField(_("transport"), max_length=10)
     request_id = models.CharField(_("request"), max_length=64, blank=True)
+    # The prefix of the key that acted: an agent takes back what its own key did.
+    actor_key = models.CharField(max_length=16, blank=True, default="", editable=False)
+    # The same on all versions that one call of the store made; they are taken back together.
+    change = models.CharField(max_length=32, blank=True, default="", db_index=True, editable=False)
 
     class Meta:
         abstract = True
@@ -214,6 +222,8 @@ def _tell_history_why(
     history_instance.actor_name = change.by.name[:200]
     history_instance.transport = change.by.transport
     history_instance.request_id = change.by.request_id
+    history_instance.actor_key = change.by.key.prefix if change.by.key else ""
+    history_instance.change = change.token
     history_instance.history_change_reason = change.reason[:MAX_REASON] or None
 
 

@@ -4,12 +4,16 @@ Every function takes the actor as `by`, locks the project first, passes the guar
 history and its audit event in one transaction. Nothing else saves, updates or deletes a Memory.
 """
 
+from memories.store.archiving import archive
+from memories.store.changes import one_change
 from memories.store.drafts import Draft, Evidence, guard_texts
 from memories.store.errors import (
     ContentTaken,
     GuardRefused,
     InvalidMemory,
     KeyTaken,
+    NothingToUndo,
+    PartnerChanged,
     PersonRequired,
     ProposalDecided,
     SelectionChanged,
@@ -24,6 +28,7 @@ from memories.store.remember import Outcome, Remembered, forget, remember
 from memories.store.removal import delete, forget_sources, purge, restore
 from memories.store.results import BulkResult
 from memories.store.selections import ACTIONS, INVERSE, MAX_SELECTED, Bulk, bulk
+from memories.store.undo import can_undo, undo
 from memories.store.writing import add, add_evidence, lock, merge, propose, replace, share, supersede
 
 __all__ = [
@@ -39,7 +44,9 @@ __all__ = [
     "GuardRefused",
     "InvalidMemory",
     "KeyTaken",
+    "NothingToUndo",
     "Outcome",
+    "PartnerChanged",
     "PersonRequired",
     "ProposalDecided",
     "Remembered",
@@ -51,7 +58,9 @@ __all__ = [
     "WrongStatus",
     "add",
     "add_evidence",
+    "archive",
     "bulk",
+    "can_undo",
     "confirm",
     "delete",
     "disable",
@@ -62,6 +71,7 @@ __all__ = [
     "guard_texts",
     "lock",
     "merge",
+    "one_change",
     "propose",
     "purge",
     "reject",
@@ -70,4 +80,5 @@ __all__ = [
     "restore",
     "share",
     "supersede",
+    "undo",
 ]

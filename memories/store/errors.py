@@ -173,6 +173,36 @@ class TargetChanged(StoreError):
         return _("Memory %(id)s, which this would replace, changed meanwhile.") % {"id": self.target.pk}
 
 
+class NothingToUndo(StoreError):
+    """The memory's last change, if there is one, cannot be taken back (any more)."""
+
+    code = "nothing_to_undo"
+
+    def __init__(self, memory_id: int) -> None:
+        super().__init__(f"memory {memory_id}")
+        self.memory_id = memory_id
+
+    @property
+    def message(self) -> str:
+        return _("There is nothing to undo for memory %(id)s.") % {"id": self.memory_id}
+
+
+class PartnerChanged(StoreError):
+    """Another memory that the change touched was changed since, so the two no longer go back together."""
+
+    code = "partner_changed"
+
+    def __init__(self, memory_id: int, partner_id: int) -> None:
+        super().__init__(f"memory {memory_id} was changed together with {partner_id}, which changed since")
+        self.memory_id, self.partner_id = memory_id, partner_id
+
+    @property
+    def message(self) -> str:
+        return _("Not undone: memory %(id)s, which the same change touched, changed since.") % {
+            "id": self.partner_id
+        }
+
+
 class SelectionChanged(StoreError):
     """Some of what was selected is not what the caller saw. `results` says which, if that is known."""
 

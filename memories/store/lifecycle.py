@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from memories.models import Memory, Status
 from memories.store import tombstones
+from memories.store.changes import verb
 from memories.store.drafts import Draft
 from memories.store.errors import PersonRequired, ProposalDecided, TargetChanged, WrongStatus
 from memories.store.writing import load, lock, respect, save, suffixed, supersede, trust, withhold
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
-from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EDITABLE = ("type", "key", "content", "importance", "always", "keywords", "files", "area", "expires_at")
 
 
-@atomic_retry
+@verb
 def confirm(
     *,
     project: Project,
@@ -62,7 +62,7 @@ def confirm(
     return memory
 
 
-@atomic_retry
+@verb
 def reject(
     *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
 ) -> Memory:
@@ -82,7 +82,7 @@ def reject(
     return memory
 
 
-@atomic_retry
+@verb
 def edit(
     *,
     project: Project,
@@ -131,7 +131,7 @@ def edit(
     return memory
 
 
-@atomic_retry
+@verb
 def disable(
     *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
 ) -> Memory:
@@ -148,7 +148,7 @@ def disable(
     )
 
 
-@atomic_retry
+@verb
 def enable(
     *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
 ) -> Memory:

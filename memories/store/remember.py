@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from memories.dedupe import Relation, compare, one_value_changed, resembling
 from memories.models import Authority, Memory, Source, Status
+from memories.store.changes import verb
 from memories.store.drafts import Draft
 from memories.store.errors import GuardRefused, InvalidMemory
 from memories.store.lifecycle import confirm, disable, enable
 from memories.store.writing import create, lock, related, replace, save, sharing_words, supersede, trust
 from memories.text import fold, terms
 from projects.models import ExplicitPolicy
-from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from projects.actors import Actor
@@ -45,7 +45,7 @@ class Remembered:
     text: str = ""
 
 
-@atomic_retry
+@verb
 def remember(
     *,
     project: Project,
@@ -129,7 +129,7 @@ def remember(
     return Remembered(outcome=Outcome.STORED, memory=stored, other=contradicted)
 
 
-@atomic_retry
+@verb
 def forget(
     *, project: Project, text: str, by: Actor, only_find: bool = False
 ) -> tuple[Memory | None, list[Memory]]:

@@ -10,13 +10,14 @@ from django.utils import timezone
 
 from memories import guard
 from memories.models import Candidate, Change, Extraction, Memory, RecallBlock, RecallItem, Status
-from memories.store import tombstones
+from memories.store import changes, tombstones
+from memories.store.changes import verb
 from memories.store.errors import PersonRequired, WrongStatus
 from memories.store.lifecycle import draft_of
 from memories.store.writing import load, lock, respect, save, supersede, trust, withhold
 from projects import audit
 from projects.actors import PERSON_KINDS
-from projects.transactions import atomic_retry, delete_whole
+from projects.transactions import delete_whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 UNDO_FOR = timedelta(days=30)
 
 
-@atomic_retry
+@verb
 def delete(
     *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
 ) -> None:
@@ -38,10 +39,10 @@ def delete(
     memory = load(project, memory_id, version=version)
     respect(memory, by=by)
     tombstones.leave(memory, tombstones.Reason.DELETED)
-    _remove(memory, action="delete", by=by, reason=reason)
+    remove(memory, action="delete", by=by, reason=reason)
 
 
-@atomic_retry
+@verb
 def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> Memory:
     """Bring back a deleted memory as it was, with its id; or an archived, rejected or superseded one, in force.
 
@@ -78,7 +79,7 @@ def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") ->
     return memory
 
 
-@atomic_retry
+@verb
 def purge(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> None:
     """Remove every copy of a memory for good: row, history, candidates, raw outputs, blocks. No undo.
 
@@ -101,13 +102,13 @@ def purge(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> N
     blocks = set(given.exclude(recall__block=None).values_list("recall__block_id", flat=True))
     RecallBlock.objects.filter(project=project, pk__in=blocks).delete()
     if row is not None:
-        _remove(memory, action="purge", by=by, reason=reason)
+        remove(memory, action="purge", by=by, reason=reason)
     else:
         _record(memory, action="purge", by=by, reason=reason)
     _history().filter(id=memory_id, project_id=project.pk).delete()
 
 
-@atomic_retry
+@verb
 def forget_sources(*, project: Project, chat_ids: Collection[int], by: Actor) -> int:
     """Before chats are deleted: empty the sources of their memories and take the quotes along.
 
@@ -152,9 +153,10 @@ def _without(evidence: list[dict[str, Any]], chats: set[int]) -> list[dict[str, 
     return [entry for entry in evidence if entry["chat"] not in chats]
 
 
-def _remove(memory: Memory, *, action: str, by: Actor, reason: str) -> None:
+def remove(memory: Memory, *, action: str, by: Actor, reason: str) -> None:
+    """Take the row away; history and audit tell of it. The project is locked already."""
     memory_id = memory.pk
-    memory._change = Change(action=action, by=by, reason=guard.mask(reason))
+    memory._change = Change(action=action, by=by, reason=guard.mask(reason), token=changes.token())
     delete_whole(memory)
     memory.pk = memory_id  # Django empties it; the audit still names it.
     _record(memory, action=action, by=by, reason=reason)
@@ -177,19 +179,39 @@ def _deleted(project: Project, memory_id: int, *, within: timedelta | None = Non
 
     What it referred to and is gone, too, it no longer refers to.
     """
-    versions = _history().filter(project_id=project.pk, id=memory_id, history_type="-")
+    versions = versions_of(project, memory_id).filter(history_type="-")
     if within is not None:
         versions = versions.filter(history_date__gte=timezone.now() - within)
-    last = versions.order_by("-history_id").first()
+    last = versions.first()
     if last is None:
         raise Memory.DoesNotExist
-    memory: Memory = last.instance
+    return still_there(last.instance), last.actor_kind in PERSON_KINDS
+
+
+def still_there(memory: Memory) -> Memory:
+    """A memory out of history, not yet saved, without references to what is gone since."""
     for field in memory._meta.concrete_fields:
         if not (field.null and isinstance(field, ForeignKey)):
             continue
         if not field.related_model._base_manager.filter(pk=getattr(memory, field.attname)).exists():
             setattr(memory, field.attname, None)
-    return memory, last.actor_kind in PERSON_KINDS
+    return memory
+
+
+def link_again(memory: Memory) -> None:
+    """What referred to a memory that is back refers to it again, as its own latest version still says."""
+    for link in ("replaces", "contradicts"):
+        once = versions_of(memory.project).filter(**{f"{link}_id": memory.pk}).values("id")
+        for other in Memory.objects.of(memory.project).filter(**{link: None}, pk__in=once):
+            latest = versions_of(memory.project, other.pk).first()
+            if latest is not None and getattr(latest, f"{link}_id") == memory.pk:
+                Memory.objects.filter(pk=other.pk).update(**{link: memory})
+
+
+def versions_of(project: Project, memory_id: int | None = None) -> Any:
+    """Rows of history of one memory, or of all of the project, newest first."""
+    found = _history().filter(project_id=project.pk)
+    return (found if memory_id is None else found.filter(id=memory_id)).order_by("-history_id")
 
 
 def _candidates(project: Project, memory_id: int) -> QuerySet[Candidate]:

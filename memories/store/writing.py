@@ -22,14 +22,14 @@ from memories.models import (
     Status,
 )
 from memories.recall.render import line_tokens
-from memories.store import tombstones
+from memories.store import changes, tombstones
+from memories.store.changes import verb
 from memories.store.drafts import Draft
 from memories.store.errors import ContentTaken, KeyTaken, PersonRequired, StaleMemory, WrongStatus
 from memories.text import fold, terms
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
 from projects import audit
 from projects.models import Project, new_version
-from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -86,7 +86,7 @@ def respect(memory: Memory, *, by: Actor) -> None:
         raise PersonRequired
 
 
-@atomic_retry
+@verb
 def add(
     *, project: Project, draft: Draft, source: Source, by: Actor, only_propose: bool = False, reason: str = ""
 ) -> Memory:
@@ -127,7 +127,7 @@ def add(
     )
 
 
-@atomic_retry
+@verb
 def propose(
     *,
     project: Project,
@@ -159,7 +159,7 @@ def propose(
     )
 
 
-@atomic_retry
+@verb
 def replace(
     *, project: Project, target: Memory, draft: Draft, source: Source, by: Actor, reason: str = ""
 ) -> Memory:
@@ -197,7 +197,7 @@ def replace(
     )
 
 
-@atomic_retry
+@verb
 def add_evidence(*, project: Project, memory: Memory, evidence: Evidence, by: Actor) -> Memory:
     """One more quote for a memory that already says it. The same quote of the same turn counts once."""
     lock(project)
@@ -210,7 +210,7 @@ def add_evidence(*, project: Project, memory: Memory, evidence: Evidence, by: Ac
     return current
 
 
-@atomic_retry
+@verb
 def merge(*, project: Project, memory_id: int, into_id: int, by: Actor, reason: str = "") -> Memory:
     """Fold one memory into another that says the same: its evidence moves, it becomes superseded.
 
@@ -394,7 +394,7 @@ def save(memory: Memory, *, action: str, by: Actor, reason: str = "") -> None:
     else:
         memory.version += 1
         memory.tokens = _tokens(memory)
-    memory._change = Change(action=action, by=by, reason=reason)
+    memory._change = Change(action=action, by=by, reason=reason, token=changes.token())
     try:
         with transaction.atomic():
             memory.save()
