@@ -49,12 +49,12 @@ class Answer:
 def read(text: str, *, cut: bool = False) -> Answer:
     """The items of an answer. `cut`: the provider said that it stopped before the end. Raises NoAnswer."""
     cut = cut or len(text) > MAX_LENGTH
-    text = _spoken(text[:MAX_LENGTH])
+    text = spoken(text[:MAX_LENGTH])
     if not text:
         raise NoAnswer("cut_off" if cut else "empty")
     if _is_tangled(text):
         raise NoAnswer("not_json")
-    whole = _decoded(_FENCE.sub(r"\1", text))
+    whole = decoded(_FENCE.sub(r"\1", text))
     answers = [(whole, len(text))] if whole is not None else list(_values(text))
     found = _best([value for value, _ in answers])
     if found is not None:
@@ -70,9 +70,9 @@ def read(text: str, *, cut: bool = False) -> Answer:
     raise NoAnswer("cut_off" if cut else "not_json")
 
 
-def _spoken(text: str) -> str:
+def spoken(text: str) -> str:
     """The text without the model's thoughts; one that never ends takes all of it."""
-    if _decoded(_FENCE.sub(r"\1", text)) is not None:
+    if decoded(_FENCE.sub(r"\1", text)) is not None:
         return text.strip()
     text = _THOUGHT.sub("", text, count=1) if _THOUGHT.match(text) else _THOUGHT_ENDS.sub("", text)
     return text.strip()
@@ -87,7 +87,7 @@ def _is_tangled(text: str) -> bool:
     return deepest > _MAX_DEPTH
 
 
-def _decoded(text: str) -> object | None:
+def decoded(text: str) -> object | None:
     """The JSON value that the text is, nothing around it; None if it is none."""
     try:
         value: object = json.loads(text, strict=False)

@@ -2,6 +2,7 @@
 
 import pkgutil
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, cast
 
 from memories.extraction.transcript import Transcript
@@ -52,14 +53,47 @@ class Extracted:
     unparsable: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One finished turn, as a summary is told it. One that `failed` has no reply."""
+
+    number: int
+    message: str
+    sent_at: datetime
+    reply: str = ""
+    files: tuple[str, ...] = ()
+    failed: bool = False
+    by_machine: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryRequest:
+    """What a summary is made of: the `previous` one, and the turns since, oldest first."""
+
+    turns: tuple[Said, ...]
+    previous: str = ""
+    title: str = ""
+    area: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """What one call made of a topic's talk: a text that the guard has passed. Empty: nothing of it may be told."""
+
+    text: str
+    usage: Usage = Usage()
+
+
 class Backend(Protocol):
-    """Reads a transcript and proposes. `model` and `prompt_version` are what an Extraction records."""
+    """Reads a transcript and proposes; sums up a talk. `model` and `prompt_version` are what an Extraction records."""
 
     name: str
     model: str
     prompt_version: str
 
     def extract(self, transcript: Transcript) -> Extracted: ...
+
+    def summarise(self, request: SummaryRequest) -> Summarised: ...
 
 
 class ProviderDown(Exception):

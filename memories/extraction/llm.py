@@ -21,8 +21,17 @@ import httpx2
 import openai
 from django.conf import settings
 
-from memories.extraction import answer, prompt
-from memories.extraction.backends import Extracted, InputRefused, Proposal, ProviderDown, Unreadable, Usage
+from memories.extraction import answer, prompt, summary
+from memories.extraction.backends import (
+    Extracted,
+    InputRefused,
+    Proposal,
+    ProviderDown,
+    Summarised,
+    SummaryRequest,
+    Unreadable,
+    Usage,
+)
 from memories.extraction.transcript import Transcript
 from memories.extraction.verify import parse
 
@@ -94,6 +103,18 @@ class Llm:
                     unparsable=lost,
                 )
 
+    def summarise(self, request: SummaryRequest) -> Summarised:
+        """What the model makes of a topic's talk, as plain text. Raises ProviderDown, InputRefused, Unreadable."""
+        conversation = _Conversation(self.model)
+        told = conversation.ask_plainly(summary.written(request))
+        try:
+            if told.is_refused:
+                raise answer.NoAnswer("refused")
+            text = summary.read(told.text, cut=told.is_cut)
+        except answer.NoAnswer as nothing:
+            raise Unreadable(nothing.reason, raw=told.text, usage=conversation.usage) from None
+        return Summarised(text, usage=conversation.usage)
+
 
 def _read(told: "_Completion") -> tuple[list[Proposal], int]:
     """The proposals of an answer, and how many items of it are lost. Raises NoAnswer, also if all are."""
@@ -153,6 +174,13 @@ class _Conversation:
                 if wanted == "auto":
                     _taken[self._endpoint] = form
                 return told
+
+    def ask_plainly(self, messages: Sequence[Mapping[str, str]]) -> _Completion:
+        """The answer, in no form at all."""
+        try:
+            return self._send(messages, NONE)
+        except _TurnedDown:
+            raise self._blamed(NONE) from None
 
     def _blamed(self, form: str) -> Exception:
         """Whose fault a refusal is: the turns' only if the endpoint takes a request that says nothing. A wrong key

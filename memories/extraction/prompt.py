@@ -154,12 +154,12 @@ def written(transcript: Transcript, *, reminder: bool = False) -> list[dict[str,
     """The messages for a chat completion: our instructions, then what is known and the talk. `reminder`: the
     last answer to the same could not be read.
     """
-    mask = _Mask(_texts(transcript))
+    mask = Mask(_texts(transcript))
     sections = [
-        _element("agent_instructions", [mask(_excerpt(transcript.static_instructions, MAX_STATIC))]),
-        _element("keep_here", [mask(transcript.guidance)]),
-        _element("known_memories", [_known(memory, mask) for memory in transcript.known]),
-        _element("talk", [_turn(turn, mask) for turn in transcript.turns], area=mask(transcript.area)),
+        element("agent_instructions", [mask(excerpt(transcript.static_instructions, MAX_STATIC))]),
+        element("keep_here", [mask(transcript.guidance)]),
+        element("known_memories", [_known(memory, mask) for memory in transcript.known]),
+        element("talk", [_turn(turn, mask) for turn in transcript.turns], area=mask(transcript.area)),
         COMPLETED if transcript.completed else "",
         REMINDER if reminder else ASKED,
     ]
@@ -172,10 +172,10 @@ def written(transcript: Transcript, *, reminder: bool = False) -> list[dict[str,
 def system() -> str:
     """Our own words, the same for every run, so that a provider can cache them."""
     shown = json.dumps({"memories": EXAMPLE}, ensure_ascii=False)
-    return "\n\n".join([INSTRUCTIONS, "# Example", _element("talk", [_EXAMPLE_TURN]), shown])
+    return "\n\n".join([INSTRUCTIONS, "# Example", element("talk", [_EXAMPLE_TURN]), shown])
 
 
-def _element(name: str, lines: Iterable[object], *, area: str = "") -> str:
+def element(name: str, lines: Iterable[object], *, area: str = "") -> str:
     """One JSON value a line between tags that no value can hold; nothing if there is none."""
     body = [_json(line) for line in lines if line]
     if not body:
@@ -213,12 +213,12 @@ def _known(memory: KnownMemory, mask: Callable[[str], str]) -> dict[str, object]
 def _words(turn: Turn) -> tuple[str, str]:
     """What the turn's two sides said; without what was kept word for word, and of mere context an excerpt."""
     if not turn.citable:
-        return _excerpt(turn.message, MAX_CONTEXT), _excerpt(turn.reply, MAX_CONTEXT)
+        return excerpt(turn.message, MAX_CONTEXT), excerpt(turn.reply, MAX_CONTEXT)
     said = turn.human_text if turn.origin == HUMAN else turn.message
     return (_GAP.sub(" ", said) if turn.blanked else said).strip(), turn.reply.strip()
 
 
-def _excerpt(text: str, length: int) -> str:
+def excerpt(text: str, length: int) -> str:
     text = text.strip()
     return text if len(text) <= length else f"{text[: length * 2 // 3]} […] {text[-length // 3 :]}"
 
@@ -234,7 +234,7 @@ def _texts(transcript: Transcript) -> Iterator[str]:
         yield from (turn.message, turn.reply, *turn.files, *turn.tools)
 
 
-class _Mask:
+class Mask:
     """Shows every secret of the texts as the guard does, also where another of the texts repeats it without the
     word that gave it away.
     """

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from memories import explicit
 from memories.dedupe import content_hash
-from memories.extraction import phrases
-from memories.extraction.backends import USER, Extracted, Proposal
+from memories.extraction import phrases, summary
+from memories.extraction.backends import USER, Extracted, Proposal, Summarised, SummaryRequest
 from memories.extraction.phrases import CONSTRAINT, DECISION, FACT, PITFALL, PREFERENCE, Sign
 from memories.extraction.sentences import Piece, Sentence, mask, split
 from memories.extraction.transcript import Transcript, Turn, language
@@ -58,7 +58,7 @@ class _Found:
 
 
 class Rules:
-    """`extract` calls nobody and is the same for the same transcript."""
+    """`extract` and `summarise` call nobody and are the same for the same talk."""
 
     name = "rules"
     model = ""
@@ -71,6 +71,9 @@ class Rules:
             for found in _read(turn.readable)
         ]
         return Extracted(candidates=tuple(candidates))
+
+    def summarise(self, request: SummaryRequest) -> Summarised:
+        return Summarised(summary.extractive(request))
 
 
 def signal_proposals(transcript: Transcript, own: tuple[Proposal, ...] = ()) -> tuple[Proposal, ...]:
