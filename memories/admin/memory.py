@@ -12,11 +12,12 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFil
 from unfold.decorators import action, display
 
 from memories import store
-from memories.admin.memory_form import BUTTON, DOORS, IN_USE, VERBS, MemoryForm
+from memories.admin.memory_form import BUTTON, DOORS, IN_USE, MemoryForm, verbs
 from memories.admin.provenance import MemoryPieces
-from memories.admin.words import STATUS_TONES
+from memories.admin.words import STATUS_TONES, WITHHELD_FOR
 from memories.models import Memory
-from projects.admin import ProjectFilter, StoreAdmin, actor, visible
+from memories.withheld import shown
+from projects.admin import CodeFilter, ProjectFilter, StoreAdmin, actor, visible
 from projects.admin.fragments import badge, joined, link, moment, quiet, stacked
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ DONE = {
 }
 
 
+class WithheldForFilter(CodeFilter):
+    title, parameter_name, codes = _("withheld for"), "withheld_for", WITHHELD_FOR
+
+
 @admin.register(Memory)
 class MemoryAdmin(MemoryPieces, StoreAdmin):
     form = MemoryForm
@@ -55,6 +60,7 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
         ("project", ProjectFilter),
         ("authority", ChoicesDropdownFilter),
         "withheld",
+        WithheldForFilter,
         "always",
         ("updated_at", RangeDateTimeFilter),
     )
@@ -77,6 +83,7 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
         "state",
         "project_link",
         "whose_word",
+        "held_back",
         "standing",
         "provenance",
         "quotes",
@@ -101,7 +108,10 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
                 )
             },
         ),
-        (_("Standing"), {"fields": (("state", "project_link", "whose_word"), "standing", "relations")}),
+        (
+            _("Standing"),
+            {"fields": (("state", "project_link", "whose_word"), "held_back", "standing", "relations")},
+        ),
         (_("Where it comes from"), {"fields": ("provenance", "quotes", "candidates_table")}),
         (_("What became of it"), {"fields": ("turns_table", "instructions_list", "versions_table")}),
     )
@@ -150,7 +160,7 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
         memory = self.get_object(request, str(object_id))
         if memory is None or not self.has_change_permission(request, memory):
             return []
-        wanted = {BUTTON + verb for verb in VERBS[memory.status]}
+        wanted = {BUTTON + verb for verb in verbs(memory)}
         return [
             one for one in super().get_actions_submit_line(request, object_id) if one.action_name in wanted
         ]
@@ -184,12 +194,13 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
     def memory(self, obj: Memory) -> SafeString | str:
         flags = [
             obj.withheld and gettext("withheld by the guard"),
+            obj.withheld and str(WITHHELD_FOR.get(obj.withheld_for, obj.withheld_for)),
             obj.contradicts_id and gettext("may contradict another"),
         ]
         return stacked(
             (
-                obj.content,
-                quiet(obj.get_type_display(), obj.key, *(flag for flag in flags if flag)),
+                shown(obj, obj.content),
+                quiet(obj.get_type_display(), shown(obj, obj.key), *(flag for flag in flags if flag)),
             )
         )
 

@@ -13,11 +13,13 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from memories import store
 from memories.models import Memory, Source, Status
+from memories.withheld import shown
 from projects.admin import StoreForm, actor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+TEXTS = ("content", "key", "area", "keywords", "files")
 IN_USE = (Status.PROPOSED, Status.ACTIVE, Status.DISABLED)
 # What can be done with a memory besides editing it, by its status.
 VERBS: dict[str, tuple[str, ...]] = {
@@ -29,8 +31,6 @@ VERBS: dict[str, tuple[str, ...]] = {
     Status.ARCHIVED: ("restore",),
 }
 BUTTON = "memories_memory_"
-
-
 DOORS: dict[str, Callable[..., Memory]] = {
     "confirm": store.confirm,
     "reject": store.reject,
@@ -38,6 +38,12 @@ DOORS: dict[str, Callable[..., Memory]] = {
     "disable": store.disable,
     "restore": store.restore,
 }
+
+
+def verbs(memory: Memory) -> tuple[str, ...]:
+    """What can be done with this memory besides editing it."""
+    lets_go = ("confirm",) if memory.status == Status.ACTIVE and memory.withheld else ()
+    return lets_go + VERBS[memory.status]
 
 
 class CommaListField(forms.CharField):
@@ -84,6 +90,8 @@ class MemoryForm(StoreForm):
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             self.initial["read_version"] = self.instance.version
+            for name in TEXTS:
+                self.initial[name] = _readable(self.instance, self.initial.get(name))
         if "key" in self.fields:
             self.fields["key"].required = False
             self.fields["key"].help_text = _("Empty: derived from the content.")
@@ -149,6 +157,12 @@ class MemoryForm(StoreForm):
 
     def _say(self, field: str, message: str) -> None:
         self.add_error(field if field in self.fields else None, message)
+
+
+def _readable(memory: Memory, value: Any) -> Any:
+    if isinstance(value, list):
+        return [shown(memory, text) for text in value]
+    return shown(memory, value) if isinstance(value, str) else value
 
 
 def _with_link(message: str, memory: Memory) -> str:

@@ -9,13 +9,15 @@ from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
-from memories.admin.words import OUTCOMES, REASONS, ROLES, TIERS, opening
+from memories.admin.words import KINDS_FOUND, OUTCOMES, REASONS, ROLES, TIERS, WITHHELD_FOR, opening
 from memories.models import Memory, RecallItem
+from memories.withheld import against, shown
 from projects.admin.fragments import (
     NOTHING,
     joined,
     link,
     list_link,
+    marked,
     moment,
     number,
     prose,
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from django.utils.safestring import SafeString
+
+    from memories.withheld import Marked
 
 SHOWN = 20
 # What a version may differ in, besides its standing.
@@ -71,7 +75,7 @@ class MemoryPieces:
 
     @display(description=_("content"))
     def content_said(self, obj: Memory) -> SafeString | str:
-        return prose(obj.content)
+        return prose(shown(obj, obj.content))
 
     @display(description=_("type"))
     def type_said(self, obj: Memory) -> str:
@@ -79,11 +83,11 @@ class MemoryPieces:
 
     @display(description=pgettext_lazy("of a memory", "key"))
     def key_said(self, obj: Memory) -> str:
-        return obj.key
+        return shown(obj, obj.key)
 
     @display(description=_("area"))
     def area_said(self, obj: Memory) -> str:
-        return obj.area or NOTHING
+        return shown(obj, obj.area) or NOTHING
 
     @display(description=_("expires"))
     def expires_said(self, obj: Memory) -> SafeString | str:
@@ -91,11 +95,11 @@ class MemoryPieces:
 
     @display(description=_("keywords"))
     def word_tags(self, obj: Memory) -> SafeString | str:
-        return tags(obj.keywords)
+        return tags(shown(obj, word) for word in obj.keywords)
 
     @display(description=_("files"))
     def file_tags(self, obj: Memory) -> SafeString | str:
-        return tags(obj.files)
+        return tags(shown(obj, glob) for glob in obj.files)
 
     @display(description=_("importance"), ordering="importance")
     def weight(self, obj: Memory) -> SafeString | str:
@@ -118,6 +122,26 @@ class MemoryPieces:
         return stacked(
             (obj.get_authority_display(), quiet(gettext("confirmed"), by, moment(obj.confirmed_at)))
         )
+
+    @display(description=_("withheld by the guard"), wrapper_class="cairn-wide")
+    def held_back(self, obj: Memory) -> SafeString | str:
+        """Why it is not recalled: each text that the guard stopped at, with the part that it means."""
+        if not obj.withheld:
+            return NOTHING
+        texts: dict[tuple[str, int | None], list[Marked]] = {}
+        for one in against(obj):
+            texts.setdefault((one.field, one.position), []).append(one)
+        rows = [
+            stacked(
+                (
+                    marked(found[0].text, [one.span for one in found if one.span]),
+                    quiet(COMPARED[field], *_whys(found)),
+                )
+            )
+            for (field, _position), found in texts.items()
+        ]
+        # The rules may know better by now; looking at it again is due.
+        return stacked(rows) if rows else str(WITHHELD_FOR.get(obj.withheld_for, obj.withheld_for))
 
     @display(description=_("version"))
     def standing(self, obj: Memory) -> SafeString:
@@ -242,6 +266,13 @@ class MemoryPieces:
         model = Memory.history.model  # type: ignore[attr-defined]
         more = list_link(model, gettext("all versions"), id=obj.pk) if len(versions) > SHOWN else ""
         return table(headings, rows, more=more)
+
+
+def _whys(found: list[Marked]) -> list[str]:
+    """Kinds first, then what each of them is about; each once."""
+    kinds = dict.fromkeys(str(KINDS_FOUND[one.kind]) for one in found)
+    codes = dict.fromkeys(str(WITHHELD_FOR.get(one.code, one.code)) for one in found)
+    return [*kinds, *codes]
 
 
 def changes(version: Any, before: Any) -> SafeString | str:

@@ -51,6 +51,48 @@ OMITTED = {
     "superseded": _("superseded"),
     "proposed": _("waits for review"),
 }
+# What the guard has against a text, by the code of its finding.
+WITHHELD_FOR: dict[str, Any] = {
+    "password": _("a password"),
+    "one_time_code": _("a one-time code"),
+    "token": _("a token"),
+    "key": _("a key"),
+    "provider_key": _("a provider's key"),
+    "private_key": _("a private key"),
+    "connection_string": _("a connection string with its password"),
+    "webhook": _("a webhook's address"),
+    "seed_phrase": _("a seed phrase"),
+    "override": _("it sets other instructions aside"),
+    "persona": _("it gives the agent another role"),
+    "safeguards": _("it switches safeguards off"),
+    "stealth": _("it asks for something done in secret"),
+    "concealment": _("it keeps something from the user"),
+    "phishing": _("it has users give something away"),
+    "propagation": _("it wants to be copied"),
+    "prompt_leak": _("it asks for the agent's instructions"),
+    "exfiltration": _("it sends something outside"),
+    "approval": _("it claims an approval"),
+    "authority": _("it claims authority"),
+    "tampering": _("it tampers with memories"),
+    "remote_code": _("it runs what it loads"),
+    "steering": _("it steers recommendations"),
+    "role_marker": _("it poses as another speaker"),
+    "block_escape": _("it would close the block"),
+    "encoded": _("it holds encoded words"),
+    "control": _("control characters"),
+    "bidi": _("characters that turn the direction"),
+    "mark": _("marks of direction"),
+    "zero_width": _("characters without width"),
+    "filler": _("blank letters"),
+    "tags": _("tag characters"),
+    "selectors": _("variation selectors"),
+    "marks": _("piled-up accents"),
+}
+KINDS_FOUND = {
+    "secret": _("it contains a password, key or token"),
+    "injection": _("it reads like an order to a future model"),
+    "hidden": _("it contains invisible characters"),
+}
 INTENTS = {"continue": _("goes on"), "lookup": _("asks for the past"), "new_task": _("a new task")}
 INTENT_RULES = {
     "caller": _("the caller said so"),

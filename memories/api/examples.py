@@ -23,6 +23,8 @@ MEMORY: dict[str, Any] = {
     "authority": "person",
     "status": "active",
     "withheld": False,
+    "withheld_for": "",
+    "findings": [],
     "evidence": [
         {"quote": "页面引用区块要用区块 ID", "role": "user", "turn": 311, "said_at": "2026-12-01T01:30:12Z"}
     ],

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memories.querysets import MemoryQuerySet
 
 MAX_WORDS = 200
+MAX_CODE = 40
 _LISTS = ("type", "status", "source", "authority")
 
 
@@ -76,6 +77,9 @@ class MemoryParameters(Parameters):
     )
     always = QueryBoolean(required=False)
     withheld = QueryBoolean(required=False)
+    withheld_for = StringField(
+        required=False, max_length=MAX_CODE, help_text="The guard’s code for why it is withheld."
+    )
     q = StringField(required=False, max_length=MAX_WORDS, help_text="Every word in content, key or area.")
     ids = SeveralIds(required=False, help_text="Separated by commas.")
 
@@ -92,6 +96,7 @@ class MemoryFilter(StrictSerializer):
     area = StringField(max_length=120, allow_blank=True, required=False)
     always = BooleanField(required=False)
     withheld = BooleanField(required=False)
+    withheld_for = StringField(max_length=MAX_CODE, required=False)
     q = StringField(max_length=MAX_WORDS, required=False)
     ids = ListField(child=IntegerField(min_value=1), max_length=MAX_SELECTED, required=False)
 
@@ -103,7 +108,7 @@ def narrowed(memories: MemoryQuerySet, wanted: Mapping[str, Any]) -> MemoryQuery
     for name in _LISTS:
         if name in wanted:
             memories = memories.filter(**{f"{name}__in": wanted[name]})
-    for name in ("area", "always", "withheld"):
+    for name in ("area", "always", "withheld", "withheld_for"):
         if name in wanted:
             memories = memories.filter(**{name: wanted[name]})
     if "ids" in wanted:

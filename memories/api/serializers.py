@@ -17,6 +17,8 @@ from memories.models import (
     Status,
 )
 from memories.store.drafts import MAX_FILES, MAX_KEYWORDS, MAX_SHORT
+from memories.withheld import against, shown
+from projects.http.problems import pointer
 from projects.http.serializers import (
     BooleanField,
     ChoiceField,
@@ -95,6 +97,16 @@ class UsageAnswer(serializers.Serializer[Any]):
     last_at = serializers.DateTimeField(allow_null=True)
 
 
+class FindingAnswer(serializers.Serializer[Any]):
+    pointer = serializers.CharField(help_text="JSON pointer into the memory: `/content`, `/keywords/0` …")
+    kind = serializers.ChoiceField(choices=("secret", "injection", "hidden"))
+    code = serializers.CharField()
+    start = serializers.IntegerField(
+        allow_null=True, help_text="In characters; null where secrets are masked."
+    )
+    end = serializers.IntegerField(allow_null=True)
+
+
 class MemoryAnswer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     version = serializers.IntegerField()
@@ -111,6 +123,10 @@ class MemoryAnswer(serializers.Serializer[Any]):
     authority = serializers.ChoiceField(choices=Authority.choices)
     status = serializers.ChoiceField(choices=Status.choices)
     withheld = serializers.BooleanField(help_text="The guard holds it for a person; it is not recalled.")
+    withheld_for = serializers.CharField(help_text="The guard’s code for why; empty unless withheld.")
+    findings = FindingAnswer(
+        many=True, help_text="All that the guard has against it now; empty unless withheld."
+    )
     evidence = EvidenceAnswer(many=True)
     said_at = serializers.DateTimeField()
     created_at = serializers.DateTimeField()
@@ -151,6 +167,7 @@ class VersionAnswer(serializers.Serializer[Any]):
     authority = serializers.ChoiceField(choices=Authority.choices)
     status = serializers.ChoiceField(choices=Status.choices)
     withheld = serializers.BooleanField()
+    withheld_for = serializers.CharField()
     expires_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -200,6 +217,7 @@ class ExtractionDetail(ExtractionAnswer):
 
 _LINKS = {
     "id",
+    "findings",
     "evidence",
     "created_by",
     "updated_by",
@@ -230,27 +248,50 @@ def named(memory: Memory) -> dict[str, Any]:
 
 def memory_brief(memory: Memory) -> dict[str, Any]:
     """A memory in one line of another answer; costs no query."""
-    return named(memory) | {"content": memory.content}
+    return named(memory) | {"content": shown(memory, memory.content)}
 
 
 def memory_json(memory: Memory) -> dict[str, Any]:
     """The whole memory, as MemoryAnswer describes it. Costs no query after `with_provenance()`."""
     usage = getattr(memory, "usage", None)
-    return {name: getattr(memory, name) for name in _PLAIN} | {
-        "id": memory.pk,
-        "evidence": [
-            {"quote": one["quote"], "role": one["role"], "turn": one["chat"], "said_at": one["said_at"]}
-            for one in memory.evidence
-        ],
-        "created_by": _name(memory.created_by),
-        "updated_by": _name(memory.updated_by),
-        "confirmed_by": _name(memory.confirmed_by),
-        "source_topic": topic_reference(memory.source_topic),
-        "source_turn": memory.source_chat_id,
-        "extraction": memory.extraction_id,
-        "replaces": memory.replaces_id,
-        "contradicts": memory.contradicts_id,
-        "usage": {"count": usage.count if usage else 0, "last_at": usage.last_at if usage else None},
+    return (
+        {name: getattr(memory, name) for name in _PLAIN}
+        | _texts(memory)
+        | {
+            "id": memory.pk,
+            "findings": [
+                {
+                    "pointer": pointer(one.field, *([] if one.position is None else [one.position])),
+                    "kind": one.kind,
+                    "code": one.code,
+                    "start": one.span[0] if one.span else None,
+                    "end": one.span[1] if one.span else None,
+                }
+                for one in against(memory)
+            ],
+            "evidence": [
+                {"quote": one["quote"], "role": one["role"], "turn": one["chat"], "said_at": one["said_at"]}
+                for one in memory.evidence
+            ],
+            "created_by": _name(memory.created_by),
+            "updated_by": _name(memory.updated_by),
+            "confirmed_by": _name(memory.confirmed_by),
+            "source_topic": topic_reference(memory.source_topic),
+            "source_turn": memory.source_chat_id,
+            "extraction": memory.extraction_id,
+            "replaces": memory.replaces_id,
+            "contradicts": memory.contradicts_id,
+            "usage": {"count": usage.count if usage else 0, "last_at": usage.last_at if usage else None},
+        }
+    )
+
+
+def _texts(memory: Memory) -> dict[str, Any]:
+    """The texts of a withheld memory, in which the guard may have come to know a secret."""
+    if not memory.withheld:
+        return {}
+    return {name: shown(memory, getattr(memory, name)) for name in ("content", "key", "area")} | {
+        name: [shown(memory, text) for text in getattr(memory, name)] for name in ("keywords", "files")
     }
 
 

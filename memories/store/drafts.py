@@ -116,14 +116,15 @@ class Draft:
 
         Raises GuardRefused for what must not be kept at all.
         """
-        return guard_texts(self._texts())
+        return guard_texts((field, text) for field, _position, text in self.places())
 
-    def _texts(self) -> Iterator[tuple[str, str]]:
-        yield "content", self.content
-        yield "key", self.key
-        yield "area", self.area
-        yield from (("keywords", word) for word in self.keywords)
-        yield from (("files", glob) for glob in self.files)
+    def places(self) -> Iterator[tuple[str, int | None, str]]:
+        """(field, position within a list, text) of all that people or models may write."""
+        yield "content", None, self.content
+        yield "key", None, self.key
+        yield "area", None, self.area
+        yield from (("keywords", position, word) for position, word in enumerate(self.keywords))
+        yield from (("files", position, glob) for position, glob in enumerate(self.files))
 
 
 def guard_texts(texts: Iterator[tuple[str, str]]) -> str:

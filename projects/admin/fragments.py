@@ -83,6 +83,25 @@ def prose(text: str) -> SafeString | str:
     return format_html('<div class="cairn-prose">{}</div>', text) if text else NOTHING
 
 
+def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString | str:
+    """A text with parts of it marked; what nobody could see in a marked part stands there by its number."""
+    if not text:
+        return NOTHING
+    pieces: list[tuple[str, str]] = []
+    at = 0
+    for start, end in sorted(spans):
+        if end > at:
+            start = max(start, at)
+            pieces.append((text[at:start], "".join(map(_visible, text[start:end]))))
+            at = end
+    body = format_html_join("", "{}<mark>{}</mark>", pieces)
+    return format_html('<div class="cairn-prose">{}{}</div>', body, text[at:])
+
+
+def _visible(char: str) -> str:
+    return char if char.isprintable() or char == "\n" else f"[U+{ord(char):04X}]"
+
+
 def exact(text: str) -> SafeString | str:
     """A text whose every character counts."""
     return format_html('<pre class="cairn-exact" tabindex="0">{}</pre>', text) if text else NOTHING

@@ -180,6 +180,8 @@ NOT_TO_BE_SET: dict[str, Any] = {
     "key_live": 1,
     "hash_live": 1,
     "withheld": False,
+    "withheld_for": "override",
+    "findings": [],
     "evidence": [],
     "said_at": "2026-12-01T00:00:00Z",
     "source_topic": 1,
