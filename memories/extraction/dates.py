@@ -79,6 +79,14 @@ def without_resolved(content: str, evidence: str, said_on: date) -> str:
     return " ".join([*pieces, content[at:]]) if pieces else content
 
 
+def undated(text: str) -> str:
+    """`text` without the words that name a day, a month or a year."""
+    days = (_FULL, _DAY, _WEEKDAY_ZH, _WEEKDAY, _SPAN_ZH, _SPAN, _BARE_DAY)
+    for pattern in (*days, _MONTH_ZH, _MONTH_EN, _YEAR, _YEAR_EN):
+        text = pattern.sub(" ", text)
+    return text
+
+
 def named(text: str, said_on: date) -> set[When]:
     """What the dates in `text` can mean, said on that day: more than one where people mean more than one."""
     found: set[When] = set()

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from memories import claims
 from memories.dedupe import Relation, compare, one_value_changed
-from memories.extraction.reasons import Outcome, Reason
+from memories.extraction.reasons import UNSTATED, Outcome, Reason
 from memories.extraction.transcript import KnownMemory
 from memories.extraction.verify import Checked
 from memories.trust import needs_review
@@ -115,7 +115,7 @@ def _again(candidate: Checked, twin: KnownMemory, relation: Relation) -> Verdict
     """Somebody said it before."""
     if twin.authority == PERSON or twin.status == DISABLED:
         return replace(_dropped(Reason.MANUAL_PRECEDENCE, twin), says_same=True)
-    if candidate.turn.id in twin.turns or candidate.waits is Reason.NOT_ENTAILED:
+    if candidate.turn.id in twin.turns or candidate.waits in UNSTATED:
         return replace(_dropped(Reason.ALREADY_KNOWN, twin), says_same=True)
     reason = Reason.DUPLICATE if relation is Relation.SAME else Reason.NEAR_DUPLICATE
     return Verdict(

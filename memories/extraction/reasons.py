@@ -21,6 +21,12 @@ class Reason(StrEnum):
     NOT_ENTAILED = "not_entailed"  # the content says more, or other, than the words around its quote
     ASSISTANT_QUOTE = "assistant_quote"  # it rests on the assistant's words
     JOKE = "joke"  # the sentence laughs about itself
+    SUPPOSED = "supposed"  # the sentence guesses, supposes or wishes
+    REPORTED = "reported"  # the speaker tells what somebody else says or wants
+    PAST = "past"  # it was so once
+    FOR_NOW = "for_now"  # it holds for the moment alone
+    TAKEN_BACK = "taken_back"  # the words after it take it back
+    REQUESTED = "requested"  # the sentence asks for a piece of work
     NO_SUBJECT = "no_subject"  # a correction that does not say of what
     ALREADY_HAPPENED = "already_happened"  # the turn was reported after the fact
     TOMBSTONED_KEY = "tombstoned_key"  # another memory of this key was deleted or rejected
@@ -41,6 +47,7 @@ class Reason(StrEnum):
     NEEDS_HUMAN_WORDS = (
         "needs_human_words"  # a constraint, decision or preference that no human put into words
     )
+    ASKED = "asked"  # the sentence asks
     ALREADY_EXPLICIT = "already_explicit"  # the explicit channel took these words
     IN_INSTRUCTIONS = "in_instructions"  # the agent's own static instructions say so
     SECRET_FOUND = "secret_found"  # noqa: S105 (a code, no secret)
@@ -53,3 +60,18 @@ class Reason(StrEnum):
     TOMBSTONED = "tombstoned"  # deleted or rejected before
     MANUAL_PRECEDENCE = "manual_precedence"  # a person's memory stands
     STALE = "stale"  # something said later contradicts it
+
+
+# The words themselves do not state it: they are no further evidence for what is known either.
+UNSTATED = frozenset(
+    (
+        Reason.NOT_ENTAILED,
+        Reason.JOKE,
+        Reason.SUPPOSED,
+        Reason.REPORTED,
+        Reason.PAST,
+        Reason.FOR_NOW,
+        Reason.TAKEN_BACK,
+        Reason.REQUESTED,
+    )
+)

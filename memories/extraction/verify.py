@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from memories import explicit, guard
 from memories.dedupe import Relation, compare, content_hash
-from memories.extraction import dates, phrases
+from memories.extraction import dates, stance
 from memories.extraction.backends import ASSISTANT, USER, Proposal
 from memories.extraction.entailment import entails
 from memories.extraction.reasons import Reason
@@ -170,6 +170,9 @@ def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
         return Rejected(proposal, Reason.ALREADY_EXPLICIT)
     if _says(transcript.static_instructions, content):
         return Rejected(proposal, Reason.IN_INSTRUCTIONS)
+    doubt = _doubt(proposal, turn, words, start, end)
+    if doubt is Reason.ASKED:
+        return Rejected(proposal, doubt)
     return Checked(
         proposal=proposal,
         turn=turn,
@@ -177,7 +180,7 @@ def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
         said_at=turn.sent_at,
         content_hash=content_hash(content),
         key_given=bool(key),
-        waits=_doubt(proposal, turn, words, start, end),
+        waits=doubt,
     )
 
 
@@ -221,23 +224,15 @@ def _doubt(proposal: Proposal, turn: Turn, words: str, start: int, end: int) -> 
     evidence = surroundings(words, start, end)
     # A day that its turn named by the day it was said on is written out.
     claim = dates.without_resolved(proposal.content, evidence, turn.sent_at.date())
+    if (reason := stance.of(words, start, end, proposal.content)) is not None:
+        return reason
+    if claim != proposal.content:
+        evidence = dates.undated(evidence)
     if not entails(evidence, claim):
         return Reason.NOT_ENTAILED
-    if _is_joke(words, start, end):
-        return Reason.JOKE
     if _SUBJECTLESS_CORRECTION.search(proposal.content):
         return Reason.NO_SUBJECT
     return Reason.ALREADY_HAPPENED if turn.already_happened else None
-
-
-def _is_joke(words: str, start: int, end: int) -> bool:
-    """Whether the sentence laughs about itself, or the next one takes it back."""
-    sentences = split(words)
-    inside = [i for i, sentence in enumerate(sentences) if sentence.start < end and sentence.end > start]
-    following = sentences[inside[-1] + 1 : inside[-1] + 2] if inside else []
-    return any(phrases.JOKE.search(sentences[i].plain) for i in inside) or any(
-        phrases.RETRACTION.search(sentence.plain) for sentence in following
-    )
 
 
 # --- Evidence

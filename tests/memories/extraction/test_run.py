@@ -346,7 +346,7 @@ def test_what_says_the_same_or_the_contrary_is_found_among_many_that_only_share_
         by=person,
     )
     Memory.objects.filter(pk=theirs.pk).update(said_at=NOON - timedelta(days=1))
-    chat = said(project, "数据库 端口是 5432，对吗？那数据库 端口是 5433")
+    chat = said(project, "数据库 端口是 5432，好。那数据库 端口是 5433")
     same, other = (
         Proposal(type="fact", content=text, quote=text, turn_id=chat.pk)
         for text in ("数据库 端口是 5432", "数据库 端口是 5433")
