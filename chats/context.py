@@ -12,13 +12,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.utils import timezone
 
+from chats import episodes, summaries
 from chats import instructions as working_memory
-from chats.given import NOTHING_GIVEN, Context, GivenMemory, Line, sha256_of
+from chats.given import (
+    NOTHING_GIVEN,
+    Context,
+    GivenEpisode,
+    GivenMemory,
+    GivenSummary,
+    Line,
+    sha256_of,
+)
 from chats.intent import Intent, Kind, classify
 from chats.models import Chat, Instruction
 from chats.records import GivenIsGone, Recalled, record
 from chats.statements import rules_in_force
+from memories.extraction.summary import MAX_TOKENS as MAX_SUMMARY_TOKENS
 from memories.models import Recall
 from memories.recall import recall
 from memories.tokens import encoding_name
@@ -36,6 +47,8 @@ PARTS = ("instructions", "memory", "summary", "episodes", "history")
 SPENT = ("instructions", "memory", "summary", "episodes", "history", "message")
 RECALL_FAILED = "recall_failed"
 RECALL_DEADLINE = "recall_deadline"
+EPISODES_FAILED = "episodes_failed"
+SUMMARY_FAILED = "summary_failed"
 FAILED_NOTE = "failed"
 # How often a turn is recalled for anew because what it was to be given was deleted meanwhile.
 RECALL_TRIES = 3
@@ -112,24 +125,34 @@ def _build(
             memory = recalled.given
     told = working_memory.given(in_force, refs=memory.refs if memory else ())
     shown = tuple(told) if "instructions" in wanted.parts else ()
+    failures = [recalled.failure] if recalled and recalled.failure else []
     spent = {
         "instructions": sum(item.tokens for item in shown),
         "memory": memory.tokens if memory else 0,
-        "summary": 0,
-        "episodes": 0,
     }
     taken = sum(spent.values()) + chat.message_tokens
-    kept, spent["history"] = _fitting(
-        earlier if "history" in wanted.parts else (),
-        budget=min(int(window * settings.CONTEXT_HISTORY_SHARE), window - int(window * _reserve()) - taken),
-    )
-    spent["message"] = chat.message_tokens
+    # What was said here and elsewhere shares what the window has for history.
+    room = min(int(window * settings.CONTEXT_HISTORY_SHARE), window - int(window * _reserve()) - taken)
+    given_episodes: tuple[GivenEpisode, ...] = ()
+    if project.memory_enabled and "episodes" in wanted.parts and _looks_back(chat, intent, earlier):
+        share = min(room, int(window * settings.CONTEXT_EPISODES_SHARE))
+        given_episodes = _episodes(chat, intent, room=share, failures=failures)
+    room -= (from_elsewhere := sum(episode.tokens for episode in given_episodes))
+    summary, kept, from_history = _said_here(chat, earlier, wanted, room=room, failures=failures)
+    spent |= {
+        "summary": summary.tokens if summary else 0,
+        "episodes": from_elsewhere,
+        "history": from_history,
+        "message": chat.message_tokens,
+    }
     context = Context(
         memory_enabled=project.memory_enabled,
-        degraded=(recalled.failure,) if recalled and recalled.failure else (),
+        degraded=tuple(failures),
         intent=intent,
         instructions=shown,
         memory=memory,
+        summary=summary,
+        episodes=given_episodes,
         history=_lines(kept),
         tokens={"encoding": encoding_name(), "window": window, **spent, "free": window - sum(spent.values())},
     )
@@ -140,7 +163,7 @@ def _build(
 def again(*, project: Project, chat: Chat) -> Context:
     """What the turn was given last, byte for byte. Recalls nothing and writes nothing.
 
-    A purged block is empty: nothing brings its text back.
+    A purged block is empty, a summary or episode that was erased is missing: nothing brings their text back.
     """
     told = chat.given or _nothing(project)
     rules = Instruction.objects.in_bulk(told["instructions"])
@@ -151,6 +174,8 @@ def again(*, project: Project, chat: Chat) -> Context:
         intent=Intent(Kind(told["intent"]["value"]), told["intent"]["rule"]),
         instructions=tuple(rules[pk] for pk in told["instructions"] if pk in rules),
         memory=None if told["refs"] is None else _given_last(chat),
+        summary=summaries.given(told.get("summary")),
+        episodes=episodes.given(told.get("episodes", [])),
         history=_lines([turns[pk] for pk in told["history"] if pk in turns]),
         # MySQL gives the members of a JSON object back in an order of its own.
         tokens={name: told["tokens"][name] for name in ("encoding", "window", *SPENT, "free")},
@@ -272,19 +297,68 @@ def _given_last(chat: Chat) -> GivenMemory:
     )
 
 
-def _fitting(earlier: Sequence[Chat], *, budget: int) -> tuple[list[Chat], int]:
-    """The newest turns that fit `budget` tokens whole, oldest first, and their tokens."""
+def _looks_back(chat: Chat, intent: Intent, earlier: Sequence[Chat]) -> bool:
+    """Whether the turn wants what was said in other topics: it asks for the past, or goes on where nothing is."""
+    if chat.already_happened or intent.greeting:
+        return False
+    return intent.value == Kind.LOOKUP or (intent.value == Kind.CONTINUE and not earlier)
+
+
+def _episodes(chat: Chat, intent: Intent, *, room: int, failures: list[str]) -> tuple[GivenEpisode, ...]:
+    """Never raises: what failed is added to `failures`."""
+    try:
+        if intent.contentless:
+            return episodes.latest(chat, room=room)
+        return episodes.find(chat, _words(chat), room=room, now=timezone.now())
+    except Exception:
+        logger.exception("episodes failed for turn %s", chat.pk)
+        failures.append(EPISODES_FAILED)
+        return ()
+
+
+def _said_here(
+    chat: Chat, earlier: Sequence[Chat], wanted: Wanted, *, room: int, failures: list[str]
+) -> tuple[GivenSummary | None, list[Chat], int]:
+    """(summary, turns of the history, their tokens) of the turn's own topic, within `room` tokens together.
+
+    The summary is given where the history does not reach the topic's beginning, and it is the one that ends where
+    the history begins, as nearly as there is one: nothing is told twice without need.
+    """
+    turns = earlier if "history" in wanted.parts else ()
+    kept, spent, reach = _fitting(turns, budget=room, before=chat.seq or 1)
+    topic = chat.topic
+    is_wanted = "summary" in wanted.parts and chat.project.memory_enabled and not chat.already_happened
+    if reach <= 1 or topic.summary_id is None or not is_wanted:
+        return None, kept, spent
+    most = min(MAX_SUMMARY_TOKENS, room // 2 if turns else room)
+    try:
+        summary = summaries.covering(topic, _fitting(turns, budget=room - most, before=chat.seq or 1)[2] - 1)
+    except Exception:
+        logger.exception("the summary failed for turn %s", chat.pk)
+        failures.append(SUMMARY_FAILED)
+        return None, kept, spent
+    if summary is None or summary.tokens > most:
+        return None, kept, spent
+    kept, spent, _ = _fitting(turns, budget=room - summary.tokens, before=chat.seq or 1)
+    return summary, kept, spent
+
+
+def _fitting(earlier: Sequence[Chat], *, budget: int, before: int) -> tuple[list[Chat], int, int]:
+    """The newest turns that fit `budget` tokens whole, oldest first; their tokens; and the number of the turn from
+    which on, up to turn `before`, nothing is missing that could be told.
+    """
     kept: list[Chat] = []
-    spent = 0
+    spent, reach = 0, before
     for turn in earlier:
-        if turn.status not in (Chat.ChatStatus.SUCCEEDED, Chat.ChatStatus.FAILED):
-            continue
-        cost = turn.message_tokens + (turn.reply_tokens if turn.status == Chat.ChatStatus.SUCCEEDED else 0)
-        if spent + cost > budget:
-            break
-        spent += cost
-        kept.append(turn)
-    return kept[::-1], spent
+        if turn.status in (Chat.ChatStatus.SUCCEEDED, Chat.ChatStatus.FAILED):
+            has_reply = turn.status == Chat.ChatStatus.SUCCEEDED
+            cost = turn.message_tokens + (turn.reply_tokens if has_reply else 0)
+            if spent + cost > budget:
+                break
+            spent += cost
+            kept.append(turn)
+        reach = turn.seq or 1
+    return kept[::-1], spent, reach
 
 
 def _lines(turns: Sequence[Chat]) -> tuple[Line, ...]:

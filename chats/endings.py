@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.utils import timezone
 
-from chats import hearing, querysets, schedule
+from chats import hearing, querysets, schedule, summaries
 from chats.errors import NotATurn, TurnAlreadyFinished
 from chats.models import Chat, Topic
 from chats.steps import put_step, stored_text, stored_values
@@ -103,7 +103,8 @@ def finish_turn(*, project: Project, chat: Chat, request: FinishRequest, by: Act
     if chat.status == ChatStatus.SUCCEEDED and chat.distil_outcome is None:
         schedule.make_due(topic, now=now, trigger=trigger(chat))
     topic.updated_at = now
-    topic.save(update_fields=["updated_at", *schedule.FIELDS])
+    summaries.make_due(topic, now=now)
+    topic.save(update_fields=["updated_at", "summary_due_at", *schedule.FIELDS])
     return FinishedTurn(chat=chat, repeated=False)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from chats.intent import Intent
     from chats.models import Instruction
 
@@ -39,6 +41,29 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GivenSummary:
+    """What the topic's turns up to number `through` came to."""
+
+    id: int
+    through: int
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenEpisode:
+    """A turn of another topic, as its digest tells it."""
+
+    turn: int
+    topic: int
+    topic_ref: str
+    topic_title: str
+    sent_at: datetime
+    content: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     memory_enabled: bool
     degraded: tuple[str, ...]
@@ -47,16 +72,19 @@ class Context:
     memory: GivenMemory | None
     history: tuple[Line, ...]
     tokens: dict[str, Any]
-    summary: str | None = None
-    episodes: tuple[Any, ...] = field(default=())
+    summary: GivenSummary | None = None
+    episodes: tuple[GivenEpisode, ...] = ()
 
     @property
     def sha256(self) -> str:
-        """Of all that a prompt is assembled from: the rules, the block, and which turns are told."""
+        """Of all that a prompt is assembled from: the rules, the block, the summary, the episodes, and which turns are
+        told.
+        """
         told = [
             [[item.pk, item.content] for item in self.instructions],
             self.memory.block if self.memory else None,
-            self.summary,
+            self.summary.text if self.summary else None,
+            [[episode.turn, episode.content] for episode in self.episodes],
             [[line.turn, line.role, line.note] for line in self.history],
             self.degraded,
         ]

@@ -14,6 +14,7 @@ from projects.http import request_id
 logger = logging.getLogger(__name__)
 
 DISTIL = "chats.distil"
+SUM_UP = "chats.sum_up"
 # After a failure, how long nobody tries again: a dead broker must not slow every request down.
 PAUSE_S = 10.0
 
@@ -46,11 +47,20 @@ def distil_on_commit(topic_id: int, *, delay_s: float) -> None:
 
 def distil(topic_id: int, *, delay_s: float = 0.0) -> None:
     """Ask a worker to look at the topic. Returns quietly when the broker is down: the database knows what is due."""
+    _send(DISTIL, topic_id, delay_s=delay_s)
+
+
+def sum_up(topic_id: int) -> None:
+    """Ask a worker to sum the topic up; quietly, too."""
+    _send(SUM_UP, topic_id)
+
+
+def _send(task: str, topic_id: int, *, delay_s: float = 0.0) -> None:
     if breaker.is_open:
         return
     try:
         current_app.send_task(
-            DISTIL,
+            task,
             args=[topic_id],
             countdown=delay_s or None,
             retry=False,

@@ -70,6 +70,8 @@ def record(
             "intent": {"value": str(context.intent.value), "rule": context.intent.rule},
             "instructions": [item.pk for item in context.instructions],
             "refs": list(memory.refs) if memory else None,
+            "summary": context.summary.id if context.summary else None,
+            "episodes": [episode.turn for episode in context.episodes],
             "history": list(history),
             "tokens": context.tokens,
         },

@@ -6,7 +6,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from chats import distil, endings, queue, schedule
+from chats import distil, endings, queue, schedule, summaries
 
 SWEEP_LIMIT = 500
 
@@ -20,6 +20,15 @@ def distil_topic(topic_id: int) -> None:
         queue.distil(topic_id)
 
 
+@shared_task(
+    name=queue.SUM_UP, soft_time_limit=settings.DISTIL_SOFT_LIMIT_S, time_limit=settings.DISTIL_HARD_LIMIT_S
+)
+def sum_up_topic(topic_id: int) -> None:
+    """One round; if more is due, another task."""
+    if summaries.run(topic_id):
+        queue.sum_up(topic_id)
+
+
 @shared_task(name="chats.sweep")
 def sweep() -> None:
     """The guarantee behind the messages: find what is due, whatever the broker lost, and give up dead turns."""
@@ -27,3 +36,6 @@ def sweep() -> None:
     endings.give_up_abandoned(now=now)
     for topic_id in schedule.due_topics(now=now, limit=SWEEP_LIMIT):
         queue.distil(topic_id)
+    # Nobody waits for a summary: it is asked for here alone.
+    for topic_id in summaries.due_topics(now=now, limit=SWEEP_LIMIT):
+        queue.sum_up(topic_id)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from chats import distil, instructions, schedule
+from chats import distil, instructions, schedule, summaries
 from chats.errors import NothingToRetry
 from chats.models import Chat, Topic
 from memories import guard, store
@@ -28,7 +28,8 @@ READABLE_AGAIN = (Extraction.RunStatus.FAILED, Extraction.RunStatus.ABANDONED)
 
 @atomic_retry
 def complete_topic(*, project: Project, topic_id: int, by: Actor) -> Topic:
-    """The conversation is over: distil what waits now, end its Instructions. Twice changes nothing more.
+    """The conversation is over: distil what waits now, end its Instructions, bring its summary up to date. Twice
+    changes nothing more.
 
     A later turn opens the topic again.
     """
@@ -42,7 +43,8 @@ def complete_topic(*, project: Project, topic_id: int, by: Actor) -> Topic:
     ended = instructions.end_all(topic=topic)
     if project.memory_enabled and schedule.has_waiting_turns(topic.pk):
         schedule.make_due(topic, now=now, trigger=schedule.Trigger.TOPIC_COMPLETED, at_once=True)
-    topic.save(update_fields=["status", "updated_at", *schedule.FIELDS, "distil_retry_at"])
+    summaries.make_due(topic, now=now, at_once=True)
+    topic.save(update_fields=["status", "updated_at", "summary_due_at", *schedule.FIELDS, "distil_retry_at"])
     audit.record(
         "topic.complete",
         by=by,

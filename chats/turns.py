@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
 
-from chats import context, endings, hearing, schedule
+from chats import context, endings, hearing, schedule, summaries
 from chats.context import Wanted
 from chats.errors import NotATurn, RefReused, TurnAlreadyFinished
 from chats.hearing import Heard
@@ -290,6 +290,9 @@ def _store(
     if is_over and request.status == ChatStatus.SUCCEEDED and chat.distil_outcome is None:
         schedule.make_due(topic, now=now, trigger=endings.trigger(chat))
         changed += schedule.FIELDS
+    if is_over:
+        summaries.make_due(topic, now=now)
+        changed.append("summary_due_at")
     if changed:
         topic.save(update_fields=changed)
     heard = hearing.hear(chat=chat, text=request.message, reading=said.reading, by=by)

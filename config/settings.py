@@ -277,6 +277,8 @@ CELERY_BEAT_SCHEDULE = {
     },
     "forget-logins": {"task": "projects.forget_logins", "schedule": 600.0, "options": {"expires": 600}},
     "roll-up-usage": {"task": "memories.roll_up_usage", "schedule": 300.0, "options": {"expires": 300}},
+    "fade": {"task": "memories.fade", "schedule": 3600.0, "options": {"expires": 3600}},
+    "retain": {"task": "memories.retain", "schedule": 21_600.0, "options": {"expires": 21_600}},
 }
 
 # --- Turns and recall --------------------------------------------------------------------------------------
@@ -290,6 +292,8 @@ HISTORY_MAX_TURNS = env.int("HISTORY_MAX_TURNS", default=100)
 # Shares of the window that history and the block may take; the rest is reserve for the answer.
 CONTEXT_HISTORY_SHARE = env.float("CONTEXT_HISTORY_SHARE", default=0.6)
 CONTEXT_STATIC_SHARE = env.float("CONTEXT_STATIC_SHARE", default=0.3)
+# What of the history's share turns of other topics may take.
+CONTEXT_EPISODES_SHARE = env.float("CONTEXT_EPISODES_SHARE", default=0.05)
 
 # --- Distilling --------------------------------------------------------------------------------------------
 
@@ -311,6 +315,23 @@ DISTIL_MAX_WAIT_S = env.float("DISTIL_MAX_WAIT_S", default=900.0)
 DISTIL_MAX_TOKENS = env.int("DISTIL_MAX_TOKENS", default=12_000)
 DISTIL_CONTEXT_TURNS = env.int("DISTIL_CONTEXT_TURNS", default=6)
 DISTIL_KNOWN_MEMORIES = env.int("DISTIL_KNOWN_MEMORIES", default=30)
+# A topic is summed up after so much silence, once so many tokens were said since. Each time costs a model one call.
+SUMMARY_IDLE_S = env.float("SUMMARY_IDLE_S", default=DISTIL_IDLE_S)
+SUMMARY_AFTER_TOKENS = env.int("SUMMARY_AFTER_TOKENS", default=400 if EXTRACTION_BACKEND == "rules" else 3000)
+
+# --- What is kept how long ---------------------------------------------------------------------------------
+
+# Days; 0: for good. A learned memory of importance 1 is half as strong after so long without use, one of
+# importance 4 after four times that; at a quarter it is archived.
+FADE_HALF_LIFE_DAYS = env.float("FADE_HALF_LIFE_DAYS", default=30.0)
+FADE_UNREVIEWED_DAYS = env.float("FADE_UNREVIEWED_DAYS", default=30.0)
+# What was recalled for a turn, and older summaries; what a model answered word for word; what extraction
+# proposed; the trail; the history of what was deleted, without which nothing comes back.
+RETAIN_RECALLS_DAYS = env.int("RETAIN_RECALLS_DAYS", default=90)
+RETAIN_RAW_OUTPUT_DAYS = env.int("RETAIN_RAW_OUTPUT_DAYS", default=14)
+RETAIN_CANDIDATES_DAYS = env.int("RETAIN_CANDIDATES_DAYS", default=180)
+RETAIN_AUDIT_DAYS = env.int("RETAIN_AUDIT_DAYS", default=400)
+RETAIN_DELETED_DAYS = env.int("RETAIN_DELETED_DAYS", default=30)
 
 # --- API ---------------------------------------------------------------------------------------------------
 

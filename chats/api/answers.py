@@ -12,11 +12,11 @@ from chats import hearing, schedule
 from chats.api.bodies import INTENTS
 from chats.models import Chat, Instruction, Topic
 from chats.receipts import Receipt
-from memories.api.serializers import memory_brief
+from memories.api.serializers import TopicReference, memory_brief
 from memories.models import Memory, MemoryType, Status
 
 if TYPE_CHECKING:
-    from chats.given import Context, GivenMemory
+    from chats.given import Context, GivenEpisode, GivenMemory
     from chats.hearing import Forgotten, Heard, HeardItem
     from projects.models import Project
 
@@ -101,7 +101,7 @@ class LineAnswer(serializers.Serializer[Any]):
 
 
 class TokenAccount(serializers.Serializer[Any]):
-    """`free` is what the window has left after all the others."""
+    """`free` is what the window has left after all the others; below 0, what must be given is more than it holds."""
 
     encoding = serializers.CharField()
     window = serializers.IntegerField()
@@ -115,20 +115,33 @@ class TokenAccount(serializers.Serializer[Any]):
 
 
 class EpisodeAnswer(serializers.Serializer[Any]):
+    """A turn of another topic."""
+
     turn = serializers.IntegerField()
-    content = serializers.CharField()
+    topic = TopicReference()
+    sent_at = serializers.DateTimeField()
+    content = serializers.CharField(help_text="What was asked, and what came of it.")
+    tokens = serializers.IntegerField(help_text="Of `content`.")
 
 
 class ContextAnswer(serializers.Serializer[Any]):
     memory_enabled = serializers.BooleanField()
     degraded = serializers.ListField(
-        child=serializers.CharField(), help_text="Why a part is empty: `recall_failed`, `recall_deadline`."
+        child=serializers.CharField(),
+        help_text="Why a part is empty: `recall_failed`, `recall_deadline`, `episodes_failed`, `summary_failed`.",
     )
     intent = IntentAnswer()
     instructions = InstructionBrief(many=True)
     memory = GivenMemoryAnswer(allow_null=True, help_text="null: memory is off, or was not asked for.")
-    summary = serializers.CharField(allow_null=True)
-    episodes = EpisodeAnswer(many=True)
+    summary = serializers.CharField(
+        allow_null=True,
+        help_text="What the topic came to, where `history` does not reach its beginning; null: it does, or there is"
+        " none yet.",
+    )
+    episodes = EpisodeAnswer(
+        many=True,
+        help_text="Of other topics, best first, when the intent is `lookup`, or `continue` in an empty topic.",
+    )
     history = LineAnswer(many=True)
     tokens = TokenAccount()
 
@@ -226,8 +239,8 @@ def context_json(context: Context) -> dict[str, Any]:
             {"id": rule.pk, "kind": rule.kind, "content": rule.content} for rule in context.instructions
         ],
         "memory": memory_json(context.memory) if context.memory else None,
-        "summary": context.summary,
-        "episodes": list(context.episodes),
+        "summary": context.summary.text if context.summary else None,
+        "episodes": [episode_json(episode) for episode in context.episodes],
         "history": [
             {"turn": line.turn, "role": line.role, "content": line.content}
             | ({"note": line.note} if line.note else {})
@@ -245,6 +258,16 @@ def memory_json(memory: GivenMemory) -> dict[str, Any]:
         "sha256": memory.sha256,
         "refs": list(memory.refs),
         "tokens": memory.tokens,
+    }
+
+
+def episode_json(episode: GivenEpisode) -> dict[str, Any]:
+    return {
+        "turn": episode.turn,
+        "topic": {"id": episode.topic, "ref": episode.topic_ref, "title": episode.topic_title},
+        "sent_at": episode.sent_at,
+        "content": episode.content,
+        "tokens": episode.tokens,
     }
 
 

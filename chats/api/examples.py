@@ -28,11 +28,11 @@ TOKENS: dict[str, Any] = {
     "window": 40000,
     "instructions": 24,
     "memory": 71,
-    "summary": 0,
-    "episodes": 0,
+    "summary": 31,
+    "episodes": 33,
     "history": 1280,
     "message": 21,
-    "free": 38604,
+    "free": 38540,
 }
 GIVEN: dict[str, Any] = {
     "block": ALWAYS,
@@ -42,14 +42,22 @@ GIVEN: dict[str, Any] = {
     "refs": [12],
     "tokens": 71,
 }
+SUMMED_UP = "- 1: 做登录页，支持手机号和验证码 → 已新增登录页，支持手机号和验证码 [pages/login.vue]"
+EPISODE: dict[str, Any] = {
+    "turn": 208,
+    "topic": {"id": 31, "ref": "conv-87002", "title": "注册页"},
+    "sent_at": "2026-11-20T02:10:00Z",
+    "content": "验证码定 6 位，5 分钟内有效 → 已改为 6 位，5 分钟后失效 [pages/register.vue]",
+    "tokens": 33,
+}
 CONTEXT: dict[str, Any] = {
     "memory_enabled": True,
     "degraded": [],
     "intent": INTENT,
     "instructions": [INSTRUCTION],
     "memory": GIVEN,
-    "summary": None,
-    "episodes": [],
+    "summary": SUMMED_UP,
+    "episodes": [EPISODE],
     "history": [
         {"turn": 310, "role": "user", "content": "早上好，先看看登录页现在的状态"},
         {"turn": 310, "role": "assistant", "content": "登录页目前有三个区块。"},
@@ -162,6 +170,8 @@ TRACE: dict[str, Any] = {
         "parts": ["instructions", "memory", "summary", "episodes", "history"],
         "intent": INTENT,
         "instructions": [INSTRUCTION | {"state": "active", "memory": None}],
+        "summary": {"id": 7, "through": 1, "text": SUMMED_UP, "tokens": 31},
+        "episodes": [EPISODE],
         "history": [310],
         "tokens": TOKENS,
     },

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
-from chats import hearing
+from chats import episodes, hearing, summaries
 from chats.api import examples
 from chats.api.answers import (
     DistilAnswer,
+    EpisodeAnswer,
     HeardAnswer,
     InstructionBrief,
     IntentAnswer,
@@ -19,6 +21,7 @@ from chats.api.answers import (
     StepAnswer,
     TokenAccount,
     distil_json,
+    episode_json,
     heard_json,
     step_json,
 )
@@ -118,6 +121,13 @@ class GivenInstruction(InstructionBrief):
     memory = serializers.IntegerField(allow_null=True)
 
 
+class GivenSummaryAnswer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    through = serializers.IntegerField(help_text="The number of the last turn that is in it.")
+    text = serializers.CharField()
+    tokens = serializers.IntegerField()
+
+
 class GivenAnswer(serializers.Serializer[Any]):
     """What the turn's last context was made of, besides the block."""
 
@@ -125,6 +135,8 @@ class GivenAnswer(serializers.Serializer[Any]):
     parts = serializers.ListField(child=serializers.ChoiceField(choices=PARTS))
     intent = IntentAnswer()
     instructions = GivenInstruction(many=True)
+    summary = GivenSummaryAnswer(allow_null=True, help_text="null: none, or forgotten since.")
+    episodes = EpisodeAnswer(many=True, help_text="Those erased since are missing.")
     history = serializers.ListField(child=serializers.IntegerField(), help_text="Turns.")
     tokens = TokenAccount()
 
@@ -246,9 +258,13 @@ def _step(step: Chat) -> dict[str, Any]:
 def _given(chat: Chat) -> dict[str, Any] | None:
     if not chat.given:
         return None
-    told = {name: chat.given[name] for name in GivenAnswer().get_fields()}
+    # A turn of old was given neither summary nor episodes.
+    told = {name: chat.given.get(name) for name in GivenAnswer().get_fields()}
     rules = Instruction.objects.in_bulk(told["instructions"])
+    summary = summaries.given(told["summary"])
     return told | {
+        "summary": asdict(summary) if summary else None,
+        "episodes": [episode_json(episode) for episode in episodes.given(told["episodes"] or [])],
         "instructions": [
             {
                 "id": rule.pk,
@@ -259,7 +275,7 @@ def _given(chat: Chat) -> dict[str, Any] | None:
             }
             for pk in told["instructions"]
             if (rule := rules.get(pk)) is not None
-        ]
+        ],
     }
 
 

@@ -40,10 +40,11 @@ _DONE: Final = re.compile(
 )
 # What opens or closes a reply without saying anything.
 _CHATTER: Final = re.compile(
-    r"^(?:好的?|当然|没问题|明白|收到|了解|可以|嗯+|您好|你好|谢谢|不客气|希望|如果(?:你|您)?(?:还)?(?:需要|有)|需要我|要不要我|还有(?:什么|其他)"
-    r"|随时|请问|让我|我(?:来|先|会|将|这就|马上)|接下来我|下面(?:是|我)|以下是|告诉我"
+    r"^(?:好的?|当然|没问题|明白|收到|了解|可以|嗯+|您好|你好|谢谢|不客气|别客气|不用谢|希望|随时|请问|要不要我|需要我"
+    r"|如果(?:你|您)?(?:还)?(?:需要|有)|还有(?:什么|其他)|让我|我(?:来|先|会|将|这就|马上)|接下来我|下面(?:是|我)|以下是|告诉我"
     r"|(?:sure|ok(?:ay)?|of course|certainly|great|got it|understood|thanks?|thank you|hello|hi|hey|no problem"
-    r"|absolutely|happy to|glad to|let me|i(?:['’]ll| will| can| am going to|['’]m going to)|here(?:['’]s| is| are)"
+    r"|absolutely|you(?:['’]re| are) welcome|my pleasure|cheers|happy to|glad to|let me|here(?:['’]s| is| are)"
+    r"|i(?:['’]ll| will| can| am going to|['’]m going to)"
     r"|would you like|do you want|shall i|should i|feel free|please let|hope this|anything else|if you(?:['’]d)?"
     r" (?:need|want|like|have))\b)",
     re.IGNORECASE,

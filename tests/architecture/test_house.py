@@ -21,13 +21,16 @@ DOORS = {
     "ApiKey": ("projects/store.py", "projects/http/authentication.py"),
     "Project": ("projects/store.py", "memories/store/writing.py"),
     "Instruction": ("chats/instructions.py",),
-    "Topic": ("chats/turns.py", "chats/schedule.py"),
+    "Topic": ("chats/turns.py", "chats/schedule.py", "chats/summaries.py"),
+    "Summary": ("chats/summaries.py",),
+    "EpisodeTerm": ("chats/episodes.py",),
     "Chat": (
         "chats/turns.py",
         "chats/endings.py",
         "chats/steps.py",
         "chats/records.py",
         "chats/distil.py",
+        "chats/episodes.py",
     ),
     "Breaker": ("memories/extraction/breaker.py",),
     "Extraction": ("chats/distil.py", "chats/schedule.py", "memories/store/removal.py"),
@@ -101,6 +104,7 @@ def test_every_scheduled_task_exists() -> None:
     assert scheduled <= ours
     assert ours == {
         "chats.distil",
+        "chats.sum_up",
         "chats.sweep",
         "memories.roll_up_usage",
         "projects.forget_idempotency",
