@@ -5,6 +5,7 @@ from django.urls import path
 from memories.api.extractions import ExtractionListView, ExtractionView
 from memories.api.recalls import RecallView
 from memories.api.verbs import (
+    ArchiveView,
     BulkView,
     ConfirmView,
     DisableView,
@@ -13,6 +14,7 @@ from memories.api.verbs import (
     PurgeView,
     RejectView,
     RestoreView,
+    UndoView,
 )
 from memories.api.views import HistoryView, MemoryListView, MemoryView
 
@@ -23,6 +25,8 @@ _VERBS = {
     "confirm": ConfirmView,
     "reject": RejectView,
     "restore": RestoreView,
+    "archive": ArchiveView,
+    "undo": UndoView,
     "merge": MergeView,
     "purge": PurgeView,
 }

@@ -42,6 +42,8 @@ DONE = {
     "enable": _("Enabled: it is in force from the next turn."),
     "disable": _("Disabled: from the next turn it is given no more."),
     "restore": _("Restored: it is in force from the next turn."),
+    "archive": _("Archived: it is given no more, and its key is free."),
+    "undo": _("Undone: it is as it was before its last change."),
 }
 
 
@@ -77,8 +79,8 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
         "contradicts",
     )
     autocomplete_fields = ("project",)
-    actions = ("confirm", "reject", "enable", "disable", "restore")
-    actions_submit_line = ("reject", "confirm", "enable", "disable", "restore")
+    actions = ("confirm", "reject", "enable", "disable", "archive", "restore", "undo")
+    actions_submit_line = ("undo", "archive", "reject", "confirm", "enable", "disable", "restore")
     readonly_fields = (
         "state",
         "project_link",
@@ -161,6 +163,8 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
         if memory is None or not self.has_change_permission(request, memory):
             return []
         wanted = {BUTTON + verb for verb in verbs(memory)}
+        if not store.can_undo(project=memory.project, memory_id=memory.pk, by=actor(request)):
+            wanted.discard(BUTTON + "undo")
         return [
             one for one in super().get_actions_submit_line(request, object_id) if one.action_name in wanted
         ]
@@ -239,6 +243,14 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
     @action(description=_("Restore"), permissions=["change"], icon="undo")
     def restore(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
         self._each(request, queryset, "restore")
+
+    @action(description=_("Archive"), permissions=["change"], icon="archive")
+    def archive(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
+        self._each(request, queryset, "archive")
+
+    @action(description=_("Undo the last change"), permissions=["change"], icon="history")
+    def undo(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
+        self._each(request, queryset, "undo")
 
     def _each(self, request: HttpRequest, queryset: QuerySet[Memory], verb: str) -> None:
         """One after the other: what refuses is named, the others change."""

@@ -23,20 +23,22 @@ TEXTS = ("content", "key", "area", "keywords", "files")
 IN_USE = (Status.PROPOSED, Status.ACTIVE, Status.DISABLED)
 # What can be done with a memory besides editing it, by its status.
 VERBS: dict[str, tuple[str, ...]] = {
-    Status.PROPOSED: ("confirm", "reject"),
-    Status.ACTIVE: ("disable",),
-    Status.DISABLED: ("enable",),
-    Status.SUPERSEDED: ("restore",),
-    Status.REJECTED: ("restore",),
-    Status.ARCHIVED: ("restore",),
+    Status.PROPOSED: ("confirm", "reject", "archive", "undo"),
+    Status.ACTIVE: ("disable", "archive", "undo"),
+    Status.DISABLED: ("enable", "archive", "undo"),
+    Status.SUPERSEDED: ("restore", "undo"),
+    Status.REJECTED: ("restore", "undo"),
+    Status.ARCHIVED: ("restore", "undo"),
 }
 BUTTON = "memories_memory_"
-DOORS: dict[str, Callable[..., Memory]] = {
+DOORS: dict[str, Callable[..., Memory | None]] = {
     "confirm": store.confirm,
     "reject": store.reject,
     "enable": store.enable,
     "disable": store.disable,
     "restore": store.restore,
+    "archive": store.archive,
+    "undo": store.undo,
 }
 
 
@@ -119,19 +121,25 @@ class MemoryForm(StoreForm):
                 reason=reason,
             )
         memory: Memory = self.instance
-        if memory.status in IN_USE:
-            memory = store.edit(
-                project=memory.project,
-                memory_id=memory.pk,
-                changes={
+        verb, version = self.verb(), self.cleaned_data["read_version"]
+        named: dict[str, Any] = {
+            "project": memory.project,
+            "memory_id": memory.pk,
+            "by": by,
+            "reason": reason,
+        }
+        if verb == "undo":
+            # What is typed over a memory whose last change goes back has nothing to stand on.
+            return store.undo(version=version, **named) or memory
+        # What is typed and the button below it are one step, and go back as one.
+        with store.one_change():
+            if memory.status in IN_USE:
+                changes = {
                     name: self.cleaned_data[name] for name in self.changed_data if name in store.EDITABLE
-                },
-                version=self.cleaned_data["read_version"],
-                by=by,
-                reason=reason,
-            )
-        if verb := self.verb():
-            memory = DOORS[verb](project=memory.project, memory_id=memory.pk, by=by, reason=reason)
+                }
+                memory = store.edit(changes=changes, version=version, **named)
+            if verb is not None:
+                memory = DOORS[verb](**named) or memory
         return memory
 
     def verb(self) -> str | None:

@@ -87,6 +87,20 @@ CANDIDATE: dict[str, Any] = {
 }
 
 memory = OpenApiExample("memory", MEMORY, response_only=True, status_codes=["200", "201"])
+changed_memory = OpenApiExample(
+    "changed",
+    MEMORY
+    | {
+        "version": 2,
+        "undo": {
+            "method": "POST",
+            "path": "/api/v1/projects/shop/memories/12/undo/",
+            "body": {"version": 2},
+        },
+    },
+    response_only=True,
+    status_codes=["200"],
+)
 new_memory = OpenApiExample(
     "new memory",
     {"type": "constraint", "content": "页面引用区块要用区块 ID", "files": ["src/pages/**"]},

@@ -38,11 +38,13 @@ class StoreView(APIView):
 
 def problem_of(error: store.StoreError, body: Any) -> Problem:
     """The refusal as it is told; `body` is the request's, for pointers into it."""
+    # A confirmation brings what it changes in a member of its own.
+    within = ("changes",) if isinstance(body, dict) and isinstance(body.get("changes"), dict) else ()
     match error:
         case store.InvalidMemory():
-            return _invalid(error)
+            return _invalid(error, within)
         case store.GuardRefused():
-            return Problem(422, error.code, error.message, [_found(error, body)])
+            return Problem(422, error.code, error.message, [_found(error, body, within)])
         case store.StaleMemory():
             return preconditions.stale(current=memory_json(error.current))
         case store.TargetChanged():
@@ -51,6 +53,10 @@ def problem_of(error: store.StoreError, body: Any) -> Problem:
             )
         case store.KeyTaken() | store.ContentTaken() | store.ProposalDecided() | store.WrongStatus():
             return _conflict(error, memory=named(error.memory))
+        case store.NothingToUndo():
+            return _conflict(error)
+        case store.PartnerChanged():
+            return _conflict(error, partner=error.partner_id)
         case store.SelectionChanged():
             return _conflict(error, results=[result_json(result) for result in error.results])
         case store.TooManySelected():
@@ -69,28 +75,31 @@ def _conflict(error: store.StoreError, **extra: Any) -> Problem:
     return Problem(409, error.code, error.message, **extra)
 
 
-def _invalid(error: store.InvalidMemory) -> Problem:
-    errors = [FieldError(pointer(one.field), one.code, one.message) for one in error.errors]
+def _invalid(error: store.InvalidMemory, within: tuple[str, ...]) -> Problem:
+    errors = [FieldError(pointer(*within, one.field), one.code, one.message) for one in error.errors]
     if any(one.code == "invalid_text" for one in errors):
         return Problem(400, "invalid_text", _("The text holds characters that cannot be stored."), errors)
     return invalid(*errors)
 
 
-def _found(error: store.GuardRefused, body: Any) -> FieldError:
+def _found(error: store.GuardRefused, body: Any, within: tuple[str, ...]) -> FieldError:
     """Where in the request the guard's finding stands. What the request did not bring has no place in it."""
+    for member in within:
+        body = body[member]
     sent = body.get(error.field)
     if isinstance(sent, list):
         for position, entry in enumerate(sent):
             finding = guard.worst(guard.inspect(entry.strip()))
             if finding is not None and finding.certainty == "refuse":
-                start, end = _span(entry, finding.start, finding.end)
-                return FieldError(pointer(error.field, position), error.code, error.message, start, end)
+                place = pointer(*within, error.field, position)
+                return FieldError(place, error.code, error.message, *_span(entry, finding.start, finding.end))
     if not isinstance(sent, str):
         return FieldError("", error.code, error.message)
     if error.field == "key":
         # A key is guarded as the slug that it becomes; offsets in that are none in what was sent.
-        return FieldError(pointer("key"), error.code, error.message)
-    return FieldError(pointer(error.field), error.code, error.message, *_span(sent, error.start, error.end))
+        return FieldError(pointer(*within, "key"), error.code, error.message)
+    start, end = _span(sent, error.start, error.end)
+    return FieldError(pointer(*within, error.field), error.code, error.message, start, end)
 
 
 def _span(sent: str, start: int, end: int) -> tuple[int, int]:

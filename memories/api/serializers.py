@@ -64,7 +64,16 @@ class MemoryBody(Reason):
     expires_at = DateTimeField(allow_null=True, required=False)
 
 
+class Changes(MemoryBody):
+    """What is changed of a memory, as PATCH takes it."""
+
+    type = ChoiceField(choices=MemoryType.choices, required=False)
+    content = StringField(max_length=MAX_CONTENT, says_something=True, required=False)
+    reason = None  # type: ignore[assignment]
+
+
 class Confirmation(Reason):
+    changes = Changes(required=False, help_text="Made before it is put in force, in one step with that.")
     target_version = IntegerField(
         min_value=1,
         required=False,
@@ -74,6 +83,14 @@ class Confirmation(Reason):
 
 class Merge(Reason):
     into = IntegerField(help_text="The memory that stays; it takes over the evidence.")
+
+
+class Undoing(Reason):
+    version = IntegerField(
+        min_value=1,
+        required=False,
+        help_text="Nothing is undone unless the memory is still at this version.",
+    )
 
 
 # --- What is answered --------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from memories import store
 from memories.api import examples
 from memories.api.filters import MemoryFilter, narrowed
 from memories.api.problems import StoreView, result_json
-from memories.api.serializers import Confirmation, MemoryAnswer, Merge, Reason, memory_json
+from memories.api.serializers import Confirmation, MemoryAnswer, Merge, Reason, Undoing, memory_json
 from memories.api.views import found
 from memories.models import MAX_REASON, Memory
 from projects.http import access, idempotency, preconditions
@@ -45,8 +45,21 @@ if TYPE_CHECKING:
 PEOPLE_ONLY = frozenset({"confirm", "reject"})
 
 
+class UndoAnswer(serializers.Serializer[Any]):
+    method = serializers.CharField()
+    path = serializers.CharField()
+    body = serializers.DictField()
+
+
+class VerbAnswer(MemoryAnswer):
+    undo = UndoAnswer(
+        allow_null=True,
+        help_text="The request that takes the memory's last change back; null where the caller cannot.",
+    )
+
+
 class VerbView(StoreView):
-    """A POST that changes one memory and answers with it.
+    """A POST that changes one memory and answers with it, and with what takes that back.
 
     `If-Match` is heeded where it is sent, not asked for: the verb itself says what it expects to find.
     """
@@ -71,7 +84,7 @@ class VerbView(StoreView):
             request,
             act=act,
             render=lambda outcome: (
-                memory_json(found(project, outcome.ids["memory"])) if "memory" in outcome.ids else None
+                _changed(request, found(project, outcome.ids["memory"])) if "memory" in outcome.ids else None
             ),
         )
         if response.data is not None:
@@ -86,17 +99,21 @@ class VerbView(StoreView):
         preconditions.seen_version(request, memory.version, current=lambda: memory_json(memory))
 
 
-def _described(name: str, body: type[StrictSerializer] = Reason, *, answers: bool = True) -> Any:
+def _described(
+    name: str, body: type[StrictSerializer] = Reason, *, answers: bool = True, may_end: bool = False
+) -> Any:
+    """`may_end`: where nothing of the memory is left, 204 says so."""
     return extend_schema(
         operation_id=f"memories_{name}",
         tags=["memories"],
         parameters=[IDEMPOTENCY_KEY, OPTIONAL_IF_MATCH],
         request=body,
         responses={
-            **({200: MemoryAnswer} if answers else {204: None}),
+            **({200: VerbAnswer} if answers else {}),
+            **({204: None} if may_end else {}),
             **problems(400, 403, 404, 409, 412, 422),
         },
-        examples=[examples.reason, examples.memory] if answers else [examples.reason],
+        examples=[examples.reason, examples.changed_memory] if answers else [examples.reason],
     )
 
 
@@ -120,7 +137,7 @@ class ConfirmView(VerbView):
 
     @_described("confirm", Confirmation)
     def post(self, request: Request, slug: str, memory_id: int) -> Response:
-        """Put a proposal in force; what it replaces is superseded. Only people do.
+        """Put a proposal in force, changed first if `changes` say so; what it replaces is superseded. Only people do.
 
         409 `target_changed` if what it would replace changed since, with `target` as it is now and the
         `diff`; whoever has seen that confirms with its version as `target_version`.
@@ -147,6 +164,26 @@ class RestoreView(VerbView):
         return self.done(request, slug, memory_id, store.restore)
 
 
+class ArchiveView(VerbView):
+    @_described("archive")
+    def post(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Put a memory away: it is recalled no more, and its key and content are free. `restore` brings it back."""
+        return self.done(request, slug, memory_id, store.archive)
+
+
+class UndoView(VerbView):
+    body = Undoing
+
+    @_described("undo", Undoing, may_end=True)
+    def post(self, request: Request, slug: str, memory_id: int) -> Response:
+        """Take the memory's last change back, with all that it did to others; undo again to redo.
+
+        204 where the memory came with that change and is gone again. 409 `nothing_to_undo`, or `partner_changed`
+        where another memory of that change (`partner`) was changed since. An agent takes back what its own key did.
+        """
+        return self.done(request, slug, memory_id, store.undo)
+
+
 class MergeView(VerbView):
     body = Merge
 
@@ -160,7 +197,7 @@ class PurgeView(VerbView):
     scope = None
     permission = Permission.ADMINISTER
 
-    @_described("purge", answers=False)
+    @_described("purge", answers=False, may_end=True)
     def post(self, request: Request, slug: str, memory_id: int) -> Response:
         """Remove every copy for good: history, candidates, raw outputs, blocks. No undo. For owners."""
         return self.done(request, slug, memory_id, store.purge)
@@ -194,12 +231,6 @@ class BulkResultAnswer(serializers.Serializer[Any]):
     detail = serializers.CharField(required=False)
 
 
-class UndoAnswer(serializers.Serializer[Any]):
-    method = serializers.CharField()
-    path = serializers.CharField()
-    body = serializers.DictField()
-
-
 class BulkAnswer(serializers.Serializer[Any]):
     action = serializers.CharField()
     dry_run = serializers.BooleanField()
@@ -210,7 +241,7 @@ class BulkAnswer(serializers.Serializer[Any]):
     results = BulkResultAnswer(many=True)
     undo = UndoAnswer(
         allow_null=True,
-        help_text="The request that takes this back; null after `confirm` and `reject`, and in dry runs.",
+        help_text="The request that takes this back; null where nothing changed, and in dry runs.",
     )
 
 
@@ -278,7 +309,7 @@ class BulkView(StoreView):
         def act() -> Outcome:
             done = run()
             outcomes = {outcome: done.ids(outcome) for outcome in ("changed", "unchanged")}
-            return Outcome(200, {"selection": done.selection, **outcomes})
+            return Outcome(200, {"selection": done.selection, "left": done.left, **outcomes})
 
         def render(outcome: Outcome) -> dict[str, Any]:
             results = sorted(
@@ -288,7 +319,7 @@ class BulkView(StoreView):
                 selection=outcome.ids["selection"],
                 results=tuple(store.BulkResult(memory_id=pk, outcome=name) for pk, name in results),
             )
-            return _told(action, done, undo=_undo(project, action, outcome.ids["changed"]))
+            return _told(action, done, undo=_undo(project, action, outcome.ids))
 
         return idempotency.once(request, act=act, render=render)
 
@@ -314,12 +345,24 @@ def _told(action: str, done: store.Bulk, *, undo: dict[str, Any] | None) -> dict
     }
 
 
-def _undo(project: Project, action: str, changed: list[int]) -> dict[str, Any] | None:
-    inverse = store.INVERSE.get(action)
-    if inverse is None or not changed:
+def _undo(project: Project, action: str, done: dict[str, Any]) -> dict[str, Any] | None:
+    if not done["changed"]:
         return None
-    return {
-        "method": "POST",
-        "path": reverse("memories:memory-bulk", args=[project.slug]),
-        "body": {"action": inverse, "ids": changed},
-    }
+    body = {"action": store.INVERSE[action], "ids": done["changed"]}
+    if body["action"] == "undo":
+        # Else it would take back what came after.
+        body["selection"] = done["left"]
+    return {"method": "POST", "path": reverse("memories:memory-bulk", args=[project.slug]), "body": body}
+
+
+def _changed(request: Request, memory: Memory) -> dict[str, Any]:
+    """The memory after a verb, and the request that takes its last change back."""
+    project = memory.project
+    undo = None
+    if store.can_undo(project=project, memory_id=memory.pk, by=access.actor_of(request)):
+        undo = {
+            "method": "POST",
+            "path": reverse("memories:memory-undo", args=[project.slug, memory.pk]),
+            "body": {"version": memory.version},
+        }
+    return memory_json(memory) | {"undo": undo}

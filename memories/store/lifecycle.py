@@ -31,10 +31,12 @@ def confirm(
     by: Actor,
     version: int | None = None,
     target_version: int | None = None,
+    changes: Mapping[str, Any] | None = None,
     reason: str = "",
 ) -> Memory:
     """Put a proposal in force with a person's authority; what it replaces becomes superseded.
 
+    `changes` are made first (see `edit`), and go back with the confirmation.
     An active memory that the guard withholds is recalled again. Raises ProposalDecided if somebody was quicker,
     TargetChanged if what it would replace is neither what it was when this was proposed nor the `target_version`
     that the person has seen, KeyTaken if another memory took its key, GuardRefused, PersonRequired.
@@ -45,6 +47,8 @@ def confirm(
     is_proposal = memory.status == Status.PROPOSED
     if not is_proposal and not (memory.status == Status.ACTIVE and memory.withheld):
         raise ProposalDecided(memory)
+    if changes:
+        memory = edit(project=project, memory_id=memory_id, changes=changes, by=by, reason=reason)
     draft_of(memory).guarded()
     target = memory.replaces if is_proposal else None
     if target is not None and target.status in (Status.ACTIVE, Status.DISABLED):

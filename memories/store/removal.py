@@ -73,6 +73,9 @@ def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") ->
         trust(memory, by=by)
     else:
         withhold(memory, held)
+    if memory.expires_at is not None and memory.expires_at <= timezone.now():
+        # Whoever wants it back wants it to hold.
+        memory.expires_at = None
     memory.status_changed_by_person = by.is_person
     save(memory, action="restore", by=by, reason=reason)
     tombstones.lift(project, memory_id)

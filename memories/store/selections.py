@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from memories.models import Memory
+from memories.store.archiving import archive
 from memories.store.errors import SelectionChanged, StoreError, TooManySelected
 from memories.store.lifecycle import confirm, disable, enable, reject
 from memories.store.removal import delete, restore
 from memories.store.results import BulkResult
+from memories.store.undo import undo
 from memories.store.writing import lock
 from projects.transactions import atomic_retry
 
@@ -32,17 +34,31 @@ ACTIONS: dict[str, Callable[..., Memory | None]] = {
     "reject": reject,
     "delete": delete,
     "restore": restore,
+    "archive": archive,
+    "undo": undo,
 }
-# What takes an action back. A decision on proposals is no switch: it is taken back one by one.
-INVERSE = {"enable": "disable", "disable": "enable", "delete": "restore", "restore": "delete"}
+# What takes an action back. A switch is switched again; a decision is undone as long as nothing came after it.
+INVERSE = {
+    "enable": "disable",
+    "disable": "enable",
+    "delete": "restore",
+    "restore": "delete",
+    "confirm": "undo",
+    "reject": "undo",
+    "archive": "undo",
+    "undo": "undo",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulk:
-    """`selection` stands for the memories and their versions before the change."""
+    """`selection` stands for the memories and their versions before the change, `left` for those that it changed
+    and their versions after it.
+    """
 
     selection: str
     results: tuple[BulkResult, ...]
+    left: str = ""
 
     def ids(self, outcome: str) -> list[int]:
         return [result.memory_id for result in self.results if result.outcome == outcome]
@@ -87,6 +103,8 @@ def bulk(
                 raise _TakeBack
             if done.ids("refused"):
                 raise SelectionChanged(done.results)
+            left = _versions(project, done.ids("changed"), None)
+            done = replace(done, left=_selection(left))
     except _TakeBack:
         project.memory_version = version
     return done

@@ -191,7 +191,8 @@ def _reverse(memory: Memory, step: _Step) -> None:
         if link and old and not link.related_model._base_manager.filter(pk=old).exists():
             old = None
         setattr(memory, name, old)
-    came = [entry for entry in after.evidence if entry not in before.evidence]
-    went = [entry for entry in before.evidence if entry not in after.evidence]
-    kept = [entry for entry in memory.evidence if entry not in came]
-    memory.evidence = [*went, *kept][-MAX_EVIDENCE:]
+    stays = [entry for entry in before.evidence if entry not in after.evidence or entry in memory.evidence]
+    came_since = [
+        entry for entry in memory.evidence if entry not in after.evidence and entry not in before.evidence
+    ]
+    memory.evidence = [*stays, *came_since][-MAX_EVIDENCE:]

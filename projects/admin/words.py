@@ -40,6 +40,8 @@ ACTIONS = {
     "memory.delete": _("memory deleted"),
     "memory.restore": _("memory restored"),
     "memory.purge": _("memory purged"),
+    "memory.archive": _("memory archived"),
+    "memory.undo": _("last change of a memory undone"),
     "memory.cascade": _("deleted with its project"),
 }
 ACTORS = {

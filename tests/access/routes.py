@@ -315,6 +315,9 @@ ROUTES = [
     _verb("restore", "deleted", writes=f"{MEMORY} Tombstone IdempotencyRecord"),
     # What a person may have decided since, only a person takes back.
     _verb("restore", "superseded", otherwise=dict.fromkeys(_KEYS_THAT_WRITE, (403, "role_missing"))),
+    _verb("archive"),
+    # A person's change is taken back by a person alone.
+    _verb("undo", "switched", otherwise=dict.fromkeys(_KEYS_THAT_WRITE, (403, "role_missing"))),
     _verb("merge", "twin", body={"into": "@memory_id"}),
     _verb(
         "purge",

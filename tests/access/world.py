@@ -123,6 +123,8 @@ def make_place(slug: str, word: str) -> Place:
     learn("twin", "Lists show twenty rows")
     memory_store.disable(project=project, memory_id=learn("disabled", "Amounts are in cents"), by=agent)
     memory_store.delete(project=project, memory_id=learn("deleted", "Dates are in UTC"), by=agent)
+    people = Actor.for_user(owner, transport="web")
+    memory_store.disable(project=project, memory_id=learn("switched", "Logs are in English"), by=people)
     draft = memory_store.Draft(type="fact", content=f"Colours come from tokens {word}")
     ids["proposed"] = memory_store.propose(project=project, draft=draft, source=Source.EXTRACTED, by=agent).pk
     older = Memory.objects.get(pk=learn("superseded", "Ports start at 8000"))

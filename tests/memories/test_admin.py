@@ -224,11 +224,12 @@ def test_adding_a_secret_is_refused_at_the_field(project: Project, browser: Clie
 @pytest.mark.parametrize(
     ("status", "buttons"),
     [
-        ("proposed", {"confirm", "reject"}),
-        ("active", {"disable"}),
-        ("disabled", {"enable"}),
-        ("superseded", {"restore"}),
-        ("rejected", {"restore"}),
+        ("proposed", {"confirm", "reject", "archive", "undo"}),
+        ("active", {"disable", "archive", "undo"}),
+        ("disabled", {"enable", "archive", "undo"}),
+        ("superseded", {"restore", "undo"}),
+        ("rejected", {"restore", "undo"}),
+        ("archived", {"restore", "undo"}),
     ],
 )
 def test_each_status_offers_its_own_buttons(
@@ -239,6 +240,40 @@ def test_each_status_offers_its_own_buttons(
     assert {action.action_name.removeprefix("memories_memory_") for action in offered} == buttons
 
 
+def test_what_was_typed_and_the_button_below_it_go_back_as_one(project: Project, browser: Client) -> None:
+    memory = proposal(project)
+    press(browser, memory, "memories_memory_confirm", content="Builds run on Debian 13.")
+    memory.refresh_from_db()
+    assert (memory.status, memory.content, memory.version) == ("active", "Builds run on Debian 13.", 3)
+    answer = press(browser, memory, "memories_memory_undo", content="Typed meanwhile.", reason="too quick")
+    assert answer.status_code == 302
+    memory.refresh_from_db()
+    assert (memory.status, memory.content, memory.authority) == (
+        "proposed",
+        "Builds run on Debian 12.",
+        "automatic",
+    )
+    assert last_audit() == ("memory.undo", "admin", "root", "too quick")
+
+
+def test_undoing_an_addition_ends_at_the_list_without_it(project: Project, browser: Client) -> None:
+    memory = make_memory(project)
+    answer = press(browser, memory, "memories_memory_undo")
+    assert (answer.status_code, answer["Location"]) == (302, reverse(LIST))
+    assert not Memory.objects.exists()
+    assert "Undone" in str(browser.get(reverse(LIST)).content)
+
+
+def test_what_somebody_changed_meanwhile_is_not_undone_by_mistake(project: Project, browser: Client) -> None:
+    memory = make_memory(project)
+    by = Actor.for_user(project.owner, transport="web")
+    store.disable(project=project, memory_id=memory.pk, by=by)
+    answer = press(browser, memory, "memories_memory_undo")
+    assert "it is now version 2." in errors(answer)[""][0]
+    memory.refresh_from_db()
+    assert memory.status == "disabled"
+
+
 def in_status(project: Project, status: str) -> Memory:
     by = Actor.for_user(project.owner, transport="web")
     if status == "proposed":
@@ -246,6 +281,8 @@ def in_status(project: Project, status: str) -> Memory:
     if status == "rejected":
         return store.reject(project=project, memory_id=proposal(project).pk, by=by)
     memory = make_memory(project)
+    if status == "archived":
+        return store.archive(project=project, memory_id=memory.pk, by=by)
     if status == "disabled":
         return store.disable(project=project, memory_id=memory.pk, by=by)
     if status == "superseded":

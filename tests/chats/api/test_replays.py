@@ -67,6 +67,12 @@ def _failed_run(agent: Agent) -> int:
     ).pk
 
 
+def _switched(project: Project) -> int:
+    memory = make_memory(project)
+    by = Actor.for_user(project.owner, transport="web")
+    return store.disable(project=project, memory_id=memory.pk, by=by).pk
+
+
 def _rule(agent: Agent) -> int:
     agent.turn("From now on use pnpm.")
     return Instruction.objects.get().pk
@@ -96,6 +102,10 @@ ROUTES: dict[str, Callable[[Project, Agent], Sent]] = {
         path=f"{MEMORIES}{proposal(project).pk}/reject/", status=200
     ),
     "memories:memory-restore": lambda project, agent: Sent(path=f"{_gone(project)}restore/", status=200),
+    "memories:memory-archive": lambda project, agent: Sent(path=f"{_memory(project)}archive/", status=200),
+    "memories:memory-undo": lambda project, agent: Sent(
+        path=f"{MEMORIES}{_switched(project)}/undo/", status=200, other={"version": 1}
+    ),
     "memories:memory-merge": lambda project, agent: Sent(
         path=f"{_memory(project)}merge/",
         status=200,

@@ -27,6 +27,8 @@ OPERATIONS = {
     "memories_confirm",
     "memories_reject",
     "memories_restore",
+    "memories_archive",
+    "memories_undo",
     "memories_merge",
     "memories_purge",
     "recall",
