@@ -35,7 +35,7 @@ _WANT = re.compile(
     r"\b(?:prefers?|preferred|likes?|wants?|wish(?:es)?|loves?|hopes?)\b|喜欢|偏好|希望|想要?|更爱|倾向", re.I
 )
 _WEAK = re.compile(
-    r"\b(?:may|can|could|might|recommend\w*|suggest\w*|optional(?:ly)?|consider)\b"
+    r"\b(?:may|can(?!['’]t)|could|might|recommend\w*|suggest\w*|optional(?:ly)?|consider)\b"
     r"|可以|允许|建议|推荐|可选|最好|尽量",
     re.I,
 )
@@ -73,7 +73,7 @@ _LABEL = re.compile(
     re.I,
 )
 _CONJUNCTION = re.compile(
-    r"\s*\b(?:and|but|while|whereas|yet|so|because)\b\s*|\s+or\s+"
+    r"(?<=\S)\s*\b(?:and|but|while|whereas|yet|so|because)\b\s*|\s+or\s+"
     r"|\s+(?=(?:instead\s+of|rather\s+than|as\s+opposed\s+to)\b)"
     r"|(?<!\bis)(?<!\bare)(?<!\bdo)(?<!\bdoes)(?<!\bdid)(?<!\bwas)(?<!\bwere)(?<!\bhas)(?<!\bhave)(?<!\bwill)(?<!\bwould)(?<!\bshould)"
     r"(?<!\bmust)(?<!\bcan)(?<!\bmay)(?<!\bshall)(?<!\bmight)(?<!\bbe)(?<!\bif)(?<!\bor)(?<!\band)(?<!\bbut)(?<=\w)\s+(?=not\s+\w)"
@@ -309,9 +309,9 @@ def _opens_with(text: str, word: str) -> bool:
     return bool(told) and _stem(told[0].casefold()) == word and _LINK.search(text) is None
 
 
-def _segments(text: str) -> set[frozenset[str]]:
+def _segments(text: str) -> set[tuple[str, ...]]:
     """What stands between prepositions: each may be moved."""
-    return {frozenset(order) for piece in _PLACES.split(text) if (order := _read(piece)[0])}
+    return {order for piece in _PLACES.split(text) if (order := _read(piece)[0])}
 
 
 def _is_within(wanted: Sequence[str], order: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ _SHORT = 40
 # What the sentence about it, or the one after it, says of a guess.
 _UNSURE = re.compile(
     r"(?:i|we)\s+(?:guess|believe|assume|hope)\b|\b(?:not\s+(?:sure|certain|decided)|iirc|afaik|likely|presumably|roughly)\b"
-    r"|记不清|不确定|不太?确定|没确定|没定|没想好|不一定|估计|猜|应该是吧|倾向|印象[中里]|可能(?!性)|拿不准",
+    r"|记不清|不确定|不太?确定|没确定|没定|没想好|不一定|估计|猜|应该是?.{1,24}吧|倾向|印象[中里]|可能(?!性)|拿不准",
     re.IGNORECASE,
 )
 _WISH = re.compile(
@@ -76,6 +76,8 @@ def of(words: str, start: int, end: int, content: str) -> Reason | None:
     for i in inside:
         if (reason := _of_sentence(sentences[i], start, end, content)) is not None:
             return reason
+    if any(len(after.plain) < _SHORT and phrases.JOKE.search(after.plain) for after in following):
+        return Reason.JOKE
     if any(
         phrases.RETRACTION.search(after.plain) or _TAKEN_BACK.search(_bare(after.plain))
         for after in following
