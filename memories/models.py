@@ -355,7 +355,7 @@ class Candidate(models.Model):
     reason = models.CharField(_("reason"), max_length=40)
     memory = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="candidates")
     target = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="+")
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
         verbose_name = _("candidate")

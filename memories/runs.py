@@ -74,7 +74,7 @@ class Extraction(models.Model):
     raw_output = models.TextField(_("raw output"), blank=True)
     error_kind = models.CharField(_("kind of error"), max_length=16, choices=ErrorKind.choices, blank=True)
     error = models.CharField(_("error"), max_length=300, blank=True)
-    started_at = models.DateTimeField(_("started"), default=timezone.now)
+    started_at = models.DateTimeField(_("started"), default=timezone.now, db_index=True)
     finished_at = models.DateTimeField(_("finished"), null=True)
 
     objects = ExtractionQuerySet.as_manager()

@@ -5,9 +5,22 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from memories import usage
+from memories import retention, store, usage
+from projects.actors import WORKER
 
 
 @shared_task(name="memories.roll_up_usage")
 def roll_up_usage() -> None:
     usage.roll_up(now=timezone.now())
+
+
+@shared_task(name="memories.fade")
+def fade() -> None:
+    """Archive what expired, what nobody needs and what nobody reviewed."""
+    store.fade(now=timezone.now(), by=WORKER)
+
+
+@shared_task(name="memories.retain")
+def retain() -> None:
+    """Remove what is older than it is kept."""
+    retention.run(now=timezone.now())

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from projects.models import AuditEvent
+from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterator, Mapping
+    from datetime import datetime
 
     from projects.actors import Actor
     from projects.models import Project
+
+FORGOTTEN_AT_ONCE = 1000
+ERASED = "erased"
 
 
 def record(
@@ -49,3 +55,49 @@ def record(
         counts=dict(counts or {}),
         request_id=by.request_id,
     )
+
+
+def forget_key(project: Project, *, target_type: str, target_id: int) -> int:
+    """What was done stays, the target's name goes: the target itself was removed for good. How many events."""
+    events = AuditEvent.objects.filter(
+        project_id=project.pk, target_type=target_type, target_id=target_id
+    ).exclude(target_key="")
+    return _change(events, target_key="")
+
+
+def forget_person(project: Project | None, *, user_id: int | None = None, names: Collection[str] = ()) -> int:
+    """What a person did stays, who it was goes: by user, and by the names of an author of messages."""
+    found = AuditEvent.objects.all() if project is None else AuditEvent.objects.filter(project_id=project.pk)
+    changed = 0
+    if names:
+        by_name = found.filter(actor_kind="author", actor_name__in=list(names))
+        changed += _change(by_name, actor_name=ERASED, user_id=None)
+    if user_id is not None:
+        changed += _change(found.filter(user_id=user_id), actor_name=ERASED, user_id=None)
+        as_target = found.filter(target_type="user", target_id=user_id).exclude(target_key="")
+        changed += _change(as_target, target_key="")
+    return changed
+
+
+def older_than(before: datetime) -> QuerySet[AuditEvent]:
+    events: QuerySet[AuditEvent] = AuditEvent.objects.filter(created_at__lt=before).order_by("created_at")
+    return events
+
+
+def forget(before: datetime) -> Iterator[int]:
+    """Remove the events from before a time, some at a time; how many each time."""
+    while keys := list(older_than(before).values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE]):
+        _remove(keys)
+        yield len(keys)
+
+
+@atomic_retry
+def _remove(keys: list[int]) -> None:
+    events = AuditEvent.objects.filter(pk__in=keys)
+    events._raw_delete(events.db)
+
+
+def _change(events: QuerySet[AuditEvent], **values: Any) -> int:
+    """The trail refuses every change; that a name goes from it is asked for here alone."""
+    plain: QuerySet[AuditEvent] = QuerySet(AuditEvent)
+    return plain.filter(pk__in=list(events.values_list("pk", flat=True))).update(**values)

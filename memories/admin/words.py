@@ -9,6 +9,7 @@ from django.utils.translation import pgettext_lazy
 
 from memories import guard
 from memories.extraction.reasons import Outcome, Reason
+from memories.fading import Why
 from projects.admin.words import REASONS as CODED_REASONS
 
 STATUS_TONES = {"active": "success", "proposed": "warning", "superseded": "info", "rejected": "danger"}
@@ -177,7 +178,14 @@ FAILURES: dict[str, Any] = {
     "empty": _("the answer was empty"),
     "no_item_readable": _("nothing in the answer could be read"),
 }
+# Why a memory was put away.
+FADING: dict[str, Any] = {
+    Why.EXPIRED: _("its date has passed"),
+    Why.FADED: _("nobody has needed it for long"),
+    Why.UNREVIEWED: _("nobody has decided on it for long"),
+}
 CODED_REASONS.update(REASONS)
+CODED_REASONS.update(FADING)
 RANKERS = {
     "rules": pgettext_lazy("how something is done", "by rules"),
     "llm": pgettext_lazy("how something is done", "by a model"),

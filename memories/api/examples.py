@@ -42,6 +42,7 @@ MEMORY: dict[str, Any] = {
     "replaces": None,
     "contradicts": None,
     "tokens": 24,
+    "fades_at": None,
     "usage": {"count": 3, "last_at": "2026-12-02T07:12:40Z"},
 }
 VERSION: dict[str, Any] = {name: MEMORY[name] for name in OF_VERSION} | {

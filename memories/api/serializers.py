@@ -16,6 +16,7 @@ from memories.models import (
     Source,
     Status,
 )
+from memories.store.archiving import fate_of
 from memories.store.drafts import MAX_FILES, MAX_KEYWORDS, MAX_SHORT
 from memories.withheld import against, shown
 from projects.http.problems import pointer
@@ -159,6 +160,10 @@ class MemoryAnswer(serializers.Serializer[Any]):
     replaces = serializers.IntegerField(allow_null=True)
     contradicts = serializers.IntegerField(allow_null=True)
     tokens = serializers.IntegerField(help_text="Of its line in the block.")
+    fades_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When it will be archived if nobody uses, changes or confirms it until then; null: never.",
+    )
     usage = UsageAnswer()
 
 
@@ -244,6 +249,7 @@ _LINKS = {
     "extraction",
     "replaces",
     "contradicts",
+    "fades_at",
     "usage",
 }
 _PLAIN = tuple(name for name in MemoryAnswer().get_fields() if name not in _LINKS)
@@ -298,6 +304,7 @@ def memory_json(memory: Memory) -> dict[str, Any]:
             "extraction": memory.extraction_id,
             "replaces": memory.replaces_id,
             "contradicts": memory.contradicts_id,
+            "fades_at": fate.at if (fate := fate_of(memory)) else None,
             "usage": {"count": usage.count if usage else 0, "last_at": usage.last_at if usage else None},
         }
     )

@@ -4,7 +4,7 @@ Every function takes the actor as `by`, locks the project first, passes the guar
 history and its audit event in one transaction. Nothing else saves, updates or deletes a Memory.
 """
 
-from memories.store.archiving import archive
+from memories.store.archiving import Faded, archive, fade, fading_now, fate_of
 from memories.store.changes import one_change
 from memories.store.drafts import Draft, Evidence, guard_texts
 from memories.store.errors import (
@@ -25,7 +25,7 @@ from memories.store.errors import (
 )
 from memories.store.lifecycle import EDITABLE, confirm, disable, edit, enable, reject
 from memories.store.remember import Outcome, Remembered, forget, remember
-from memories.store.removal import delete, forget_sources, purge, restore
+from memories.store.removal import delete, forget_gone, forget_sources, gone_before, purge, restore
 from memories.store.results import BulkResult
 from memories.store.selections import ACTIONS, INVERSE, MAX_SELECTED, Bulk, bulk
 from memories.store.undo import can_undo, undo
@@ -41,6 +41,7 @@ __all__ = [
     "ContentTaken",
     "Draft",
     "Evidence",
+    "Faded",
     "GuardRefused",
     "InvalidMemory",
     "KeyTaken",
@@ -66,8 +67,13 @@ __all__ = [
     "disable",
     "edit",
     "enable",
+    "fade",
+    "fading_now",
+    "fate_of",
     "forget",
+    "forget_gone",
     "forget_sources",
+    "gone_before",
     "guard_texts",
     "lock",
     "merge",

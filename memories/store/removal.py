@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import ForeignKey, Q
+from django.db.models import Exists, ForeignKey, OuterRef, Q
 from django.utils import timezone
 
 from memories import guard
@@ -17,10 +17,11 @@ from memories.store.lifecycle import draft_of
 from memories.store.writing import load, lock, respect, save, supersede, trust, withhold
 from projects import audit
 from projects.actors import PERSON_KINDS
-from projects.transactions import delete_whole
+from projects.transactions import atomic_retry, delete_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
+    from datetime import datetime
 
     from django.db.models import QuerySet
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from projects.models import Project
 
 UNDO_FOR = timedelta(days=30)
+FORGOTTEN_AT_ONCE = 500
 
 
 @verb
@@ -142,6 +144,31 @@ def forget_sources(*, project: Project, chat_ids: Collection[int], by: Actor) ->
         source_chat=None, source_topic=None
     )
     return changed
+
+
+def gone_before(before: datetime) -> QuerySet[Any]:
+    """The deletions from before a time whose memories did not come back."""
+    later = _history().filter(id=OuterRef("id"), history_date__gte=before)
+    found: QuerySet[Any] = _history().filter(
+        ~Exists(Memory.objects.filter(pk=OuterRef("id"))),
+        ~Exists(later),
+        history_type="-",
+        history_date__lt=before,
+    )
+    return found.order_by("history_date")
+
+
+def forget_gone(before: datetime) -> Iterator[int]:
+    """Remove the history of what was deleted before a time, some memories at a time; how many each time."""
+    while ids := list(dict.fromkeys(gone_before(before).values_list("id", flat=True)[:FORGOTTEN_AT_ONCE])):
+        _forget(ids, before)
+        yield len(ids)
+
+
+@atomic_retry
+def _forget(ids: list[int], before: datetime) -> None:
+    versions = _history().filter(id__in=ids, history_date__lt=before)
+    versions._raw_delete(versions.db)
 
 
 def _push_out_rivals(project: Project, memory: Memory, *, by: Actor, reason: str) -> None:

@@ -42,6 +42,7 @@ ACTIONS = {
     "memory.purge": _("memory purged"),
     "memory.archive": _("memory archived"),
     "memory.undo": _("last change of a memory undone"),
+    "memories.fade": _("memories archived that nobody needs"),
     "memory.cascade": _("deleted with its project"),
 }
 ACTORS = {
@@ -71,6 +72,9 @@ COUNTS = {
     "failures": _("failures"),
     "chats": _("turns and steps"),
     "instructions_ended": _("instructions ended"),
+    "expired": _("expired"),
+    "faded": _("faded"),
+    "unreviewed": _("never reviewed"),
     "memories.Memory": _("memories"),
     "memories.HistoricalMemory": _("versions of memories"),
     "memories.MemoryUsage": pgettext_lazy("of memories", "usages"),

@@ -33,7 +33,12 @@ DOORS = {
         "chats/episodes.py",
     ),
     "Breaker": ("memories/extraction/breaker.py",),
-    "Extraction": ("chats/distil.py", "chats/schedule.py", "memories/store/removal.py"),
+    "Extraction": (
+        "chats/distil.py",
+        "chats/schedule.py",
+        "memories/store/removal.py",
+        "memories/retention.py",
+    ),
 }
 WRITES = {"create", "bulk_create", "update", "bulk_update", "delete", "get_or_create", "update_or_create"}
 
@@ -106,6 +111,8 @@ def test_every_scheduled_task_exists() -> None:
         "chats.distil",
         "chats.sum_up",
         "chats.sweep",
+        "memories.fade",
+        "memories.retain",
         "memories.roll_up_usage",
         "projects.forget_idempotency",
         "projects.forget_logins",
