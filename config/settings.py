@@ -266,6 +266,8 @@ else:
         "max_retries": 0,
         "unacked_restore_interval": 5,
     }
+# How long one round looks again at what was kept under older rules of the guard; a round begins every 5 minutes.
+RESCAN_ROUND_S = env.float("RESCAN_ROUND_S", default=120.0)
 SWEEP_EVERY_S = env.float("SWEEP_EVERY_S", default=5.0)
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
@@ -279,6 +281,7 @@ CELERY_BEAT_SCHEDULE = {
     "roll-up-usage": {"task": "memories.roll_up_usage", "schedule": 300.0, "options": {"expires": 300}},
     "fade": {"task": "memories.fade", "schedule": 3600.0, "options": {"expires": 3600}},
     "retain": {"task": "memories.retain", "schedule": 21_600.0, "options": {"expires": 21_600}},
+    "rescan": {"task": "memories.rescan", "schedule": 300.0, "options": {"expires": 300}},
 }
 
 # --- Turns and recall --------------------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from memories import retention, store, usage
+from memories.store import rescan
 from projects.actors import WORKER
 
 
@@ -24,3 +26,10 @@ def fade() -> None:
 def retain() -> None:
     """Remove what is older than it is kept."""
     retention.run(now=timezone.now())
+
+
+@shared_task(name="memories.rescan")
+def look_again() -> None:
+    """What was kept under older rules of the guard, as much as one round takes."""
+    if rescan.is_due():
+        rescan.run(by=WORKER, budget_s=settings.RESCAN_ROUND_S)

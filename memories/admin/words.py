@@ -10,6 +10,7 @@ from django.utils.translation import pgettext_lazy
 from memories import guard
 from memories.extraction.reasons import Outcome, Reason
 from memories.fading import Why
+from memories.store.rescan import REASON
 from projects.admin.words import REASONS as CODED_REASONS
 
 STATUS_TONES = {"active": "success", "proposed": "warning", "superseded": "info", "rejected": "danger"}
@@ -186,6 +187,7 @@ FADING: dict[str, Any] = {
 }
 CODED_REASONS.update(REASONS)
 CODED_REASONS.update(FADING)
+CODED_REASONS.update({f"{REASON}{code}": words for code, words in WITHHELD_FOR.items()})
 RANKERS = {
     "rules": pgettext_lazy("how something is done", "by rules"),
     "llm": pgettext_lazy("how something is done", "by a model"),

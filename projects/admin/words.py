@@ -43,6 +43,8 @@ ACTIONS = {
     "memory.archive": _("memory archived"),
     "memory.undo": _("last change of a memory undone"),
     "memories.fade": _("memories archived that nobody needs"),
+    "memory.rescan": _("memory looked at again"),
+    "guard.rescan": _("looked at again by the guard"),
     "memory.cascade": _("deleted with its project"),
 }
 ACTORS = {
@@ -67,8 +69,13 @@ TARGETS = {
     "api_key": _("API key"),
     "user": _("user"),
     "login": _("log-in"),
+    "guard": _("rules of the guard"),
 }
 COUNTS = {
+    "seen": _("looked at"),
+    "changed": pgettext_lazy("of rows", "changed"),
+    "through": _("up to row"),
+    "done": _("to the end"),
     "failures": _("failures"),
     "chats": _("turns and steps"),
     "instructions_ended": _("instructions ended"),

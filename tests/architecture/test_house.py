@@ -113,6 +113,7 @@ def test_every_scheduled_task_exists() -> None:
         "chats.sweep",
         "memories.fade",
         "memories.retain",
+        "memories.rescan",
         "memories.roll_up_usage",
         "projects.forget_idempotency",
         "projects.forget_logins",

@@ -21,7 +21,9 @@ class Command(BaseCommand):
     help = "Archive memories that expired, faded, or were never reviewed. The worker does so every hour."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="Say what would go and why; change nothing.")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="Say what would go and why; change nothing."
+        )
         parser.add_argument("--project", help="The slug of the one project to look at.")
 
     def handle(self, *args: Any, **options: Any) -> None:
