@@ -57,12 +57,15 @@ def record(
     )
 
 
-def forget_key(project: Project, *, target_type: str, target_id: int) -> int:
-    """What was done stays, the target's name goes: the target itself was removed for good. How many events."""
+def forget_target(project: Project, *, target_type: str, target_id: int) -> int:
+    """What was done stays, what the target was called and the reasons given go: it is being removed for good.
+
+    How many events that changed.
+    """
     events = AuditEvent.objects.filter(
         project_id=project.pk, target_type=target_type, target_id=target_id
-    ).exclude(target_key="")
-    return _change(events, target_key="")
+    ).exclude(target_key="", reason="")
+    return _change(events, target_key="", reason="")
 
 
 def forget_person(project: Project | None, *, user_id: int | None = None, names: Collection[str] = ()) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, ForeignKey, OuterRef, Q
+from django.db.models import Exists, ForeignKey, OuterRef, Q, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from memories import guard
-from memories.models import Candidate, Change, Extraction, Memory, RecallBlock, RecallItem, Status
+from memories.models import Candidate, Change, Extraction, Memory, Recall, RecallBlock, RecallItem, Status
 from memories.store import changes, tombstones
 from memories.store.changes import verb
 from memories.store.errors import PersonRequired, WrongStatus
@@ -86,7 +87,8 @@ def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") ->
 
 @verb
 def purge(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> None:
-    """Remove every copy of a memory for good: row, history, candidates, raw outputs, blocks. No undo.
+    """Remove every copy of a memory for good: row, history, candidates, raw outputs, blocks, its quotes wherever
+    they went, its key and the reasons given for it in the trail. No undo.
 
     The turns in which it was said keep what was said. Works on a memory that was deleted before, too. Raises
     Memory.DoesNotExist when nothing of it is left.
@@ -106,6 +108,9 @@ def purge(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> N
     given = RecallItem.objects.filter(memory_id=memory_id, recall__project=project)
     blocks = set(given.exclude(recall__block=None).values_list("recall__block_id", flat=True))
     RecallBlock.objects.filter(project=project, pk__in=blocks).delete()
+    _forget_omission(project, memory_id)
+    _forget_quotes(project, memory_id)
+    audit.forget_target(project, target_type="memory", target_id=memory_id)
     if row is not None:
         remove(memory, action="purge", by=by, reason=reason)
     else:
@@ -177,6 +182,32 @@ def _push_out_rivals(project: Project, memory: Memory, *, by: Actor, reason: str
     for rival in rivals.holding_keys().order_by("pk"):
         rival.project = project
         supersede(rival, by=by, reason=reason)
+
+
+def _forget_omission(project: Project, memory_id: int) -> None:
+    """No trace tells any more that it was left out."""
+    told = Recall.objects.filter(project=project).annotate(told=Cast("omitted", TextField()))
+    for recall in told.filter(told__contains=f'"id": {memory_id},').only("omitted"):
+        recall.omitted = [entry for entry in recall.omitted if entry["id"] != memory_id]
+        recall.save(update_fields=["omitted"])
+
+
+def _forget_quotes(project: Project, memory_id: int) -> None:
+    """A merge took its quotes to another memory, and one sentence may speak of two: the quotes go there, too."""
+    quotes = {
+        entry["quote"]
+        for evidence in versions_of(project, memory_id).values_list("evidence", flat=True)
+        for entry in evidence
+    }
+    if not quotes:
+        return
+    others = Memory.objects.of(project).exclude(evidence=[]), versions_of(project).exclude(evidence=[])
+    for rows in others:
+        # Rows of history, too: no version of another memory is made, it says what it said.
+        for row in rows.exclude(**{"pk" if rows.model is Memory else "id": memory_id}).only("evidence"):
+            kept = [entry for entry in row.evidence if entry["quote"] not in quotes]
+            if len(kept) != len(row.evidence):
+                rows.model.objects.filter(pk=row.pk).update(evidence=kept)
 
 
 def _without(evidence: list[dict[str, Any]], chats: set[int]) -> list[dict[str, Any]]:

@@ -10,12 +10,13 @@ from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
-from chats.models import Chat, Topic
+from chats.models import Chat, Instruction, Topic
 from memories import store
 from memories.models import (
     Candidate,
     Extraction,
     Memory,
+    MemoryUsage,
     Recall,
     RecallBlock,
     RecallItem,
@@ -226,7 +227,9 @@ NEEDLE = "Zanzibar"
 
 
 def copies() -> dict[str, int]:
-    """The tables in which the needle still stands, audit included; the talk itself is not a copy."""
+    """The tables in which the needle still stands, in any of their columns, audit included; the talk itself is not
+    a copy.
+    """
     found = {}
     for model in apps.get_models(include_auto_created=True):
         if model in (Chat, Topic):
@@ -265,6 +268,70 @@ def test_a_purge_leaves_no_copy(deleted_before: bool, project: Project) -> None:
     assert (event.target_id, event.target_key, event.reason) == (memory.pk, "", "asked for")
     with refused_with(Memory.DoesNotExist):
         restore(memory)
+
+
+def test_a_purge_takes_key_and_reasons_out_of_the_trail_and_leaves_what_was_done(project: Project) -> None:
+    memory, other = make_memory(project, "The port is 5432.", key=f"port of {NEEDLE}"), make_memory(project)
+    store.edit(
+        project=project,
+        memory_id=memory.pk,
+        changes={"importance": 5},
+        by=person(project),
+        reason=f"said so in {NEEDLE}",
+    )
+    delete(other, reason="kept")
+    elsewhere = make_memory(make_project(), key=f"{NEEDLE} elsewhere")
+    actions = list(AuditEvent.objects.filter(project_id=project.pk).values_list("action", flat=True))
+    store.purge(project=project, memory_id=memory.pk, by=person(project), reason="asked for")
+    events = AuditEvent.objects.filter(project_id=project.pk)
+    assert list(events.exclude(action="memory.purge").values_list("action", flat=True)) == actions
+    of_it = events.filter(target_type="memory", target_id=memory.pk)
+    assert set(of_it.values_list("action", "target_key", "reason")) == {
+        ("memory.create", "", ""),
+        ("memory.edit", "", ""),
+        ("memory.purge", "", "asked for"),
+    }
+    assert events.get(action="memory.delete").reason == "kept"
+    assert AuditEvent.objects.get(project_id=elsewhere.project_id, action="memory.create").target_key == (
+        f"{NEEDLE.lower()}-elsewhere"
+    )
+
+
+def test_a_purge_finds_the_quotes_that_a_merge_took_elsewhere(project: Project) -> None:
+    source = learned(project, "Builds run on Debian 12.", evidence=(quote(f"in {NEEDLE}"), quote("plain")))
+    target = learned(project, "The builds run on Debian 12.", key="builds", evidence=(quote("own"),))
+    store.merge(project=project, memory_id=source.pk, into_id=target.pk, by=person(project))
+    version = fresh(target).version
+    assert [entry["quote"] for entry in fresh(target).evidence] == ["own", f"in {NEEDLE}", "plain"]
+    store.purge(project=project, memory_id=source.pk, by=person(project))
+    assert [entry["quote"] for entry in fresh(target).evidence] == ["own"]
+    assert fresh(target).version == version
+    assert copies() == {}
+
+
+def test_a_purge_leaves_no_trace_of_what_was_left_out(project: Project) -> None:
+    memory, other = make_memory(project), make_memory(project, "The colour is blue.")
+    chat = make_chat(project, "Which port?")
+    omitted = [
+        {"id": pk, "version": 1, "reason": "below_floor", "score": 0.1, "parts": {}}
+        for pk in (memory.pk, other.pk, int(f"{memory.pk}1"))
+    ]
+    recall = Recall.objects.create(
+        project=project, chat=chat, query="port", tokens=1, ms=1, ranker="r", omitted=omitted
+    )
+    store.purge(project=project, memory_id=memory.pk, by=person(project))
+    recall.refresh_from_db()
+    assert [entry["id"] for entry in recall.omitted] == [other.pk, int(f"{memory.pk}1")]
+
+
+def test_a_purge_takes_usage_and_working_copies_along(project: Project) -> None:
+    memory, chat = make_memory(project, f"In {NEEDLE}."), make_chat(project, "From now on …")
+    MemoryUsage.objects.create(memory=memory, count=3)
+    Instruction.objects.create(
+        topic=chat.topic, chat=chat, kind="directive", content=f"In {NEEDLE}.", tokens=3, memory=memory
+    )
+    store.purge(project=project, memory_id=memory.pk, by=person(project))
+    assert (MemoryUsage.objects.count(), Instruction.objects.count(), copies()) == (0, 0, {})
 
 
 def test_a_purge_touches_no_other_projects_candidates(project: Project) -> None:
