@@ -19,8 +19,8 @@ def _any(*parts: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 
 QUESTION = _any(
     r"(?:吗|嘛|么|呢)[\s。.~～]*$",
-    r"是否|要不要|能不能|可不可以|是不是|有没有|会不会|该不该|需不需要|用不用|好不好|行不行|对不对|还是说",
-    r"怎么(?!都|也)|怎样|(?<!无论)(?<!不管)如何(?!都)|为什么|为何|为啥|哪个|哪些|哪种|哪里|哪儿|多少|几个|谁(?:来|负责|知道)",
+    r"是否|要不要|能不能|可不可以|是不是|有没有|会不会|该不该|需不需要|用不用|好不好|行不行|对不对|还是说|你(?:推荐|建议|觉得|认为)",
+    r"怎么(?!都|也)|怎样|(?<!无论)(?<!不管)如何(?!都)|(?<!写)(?<!写明)(?<!说明)(?<!写清)(?<!注明)为什么|为何|为啥|哪个|哪些|哪种|哪里|哪儿|多少(?!遍|次了)|(?<!这)(?<!那)(?<!好)(?<!十)几个|谁(?:来|负责|知道)",
     r"什么(?!.{0,8}(?:都|也))|咋|何时",
     r"^(?:(?:so|and|but|ok|okay|hey|hi|also|then|well|btw)[\s,]+)*(?:what|why|how|which|who|whose|where|should|shall|can|could|"
     r"would|will|does|do(?!n'?t|\s+not)|is|are|am|was|were|has|may|might|did|have\s+(?:you|we)|when\s+(?:do|does|did|is|are|should|will|can))\b",
@@ -38,15 +38,15 @@ JOKE = _any(
     r"\b(?:lol|lmao|rofl|jk|ha(?:ha)+h?|hehe+|(?:just\s+)?kidding)\b|哈哈|嘻嘻|呵呵|开(?:个|的)?玩笑|玩笑|逗你|狗头|\bdoge\b|\b23{2,}\b|[🤣😂😜😝🤪😹😆]",
 )
 REPORTED = _any(
-    r"听说|据说|传言|转述|原话|有人(?:要求|主张)|网上|据.{1,10}(?:称|报道)|(?:别的|其他|别人的?)(?:公司|团队|项目)|人家|他们|她们|对方",
-    r"(?<!我)(?<!我们)(?<!咱们)(?<!就是)(?<!也就是)(?<!比如)(?<!话)(?<!来)(?<!总之)(?<!按)(?<!虽)(?<!再)(?<!小)(?<!听)(?<!解)(?<!的)说(?!明|法|不|服|白|到底|起来|过的)",
-    r"(?:他|她|老板|领导|客户|用户|同事|产品|设计师?|测试|运营|专家|官方|文档|文章|教程|书上|博客|老师|小\w|老\w)[^，,。]{0,6}(?:表示|认为|觉得|提到|声称|写着|写道|推荐|希望|喜欢|想)",
+    r"听说|据说|传言|转述|原话|有人(?:要求|主张)|网上(?!搜|找|下载)|据.{1,10}(?:称|报道)|(?:别的|其他|别人的?)(?:公司|团队|项目)|人家|竞品|(?:^|[，,；;。]|而|但)(?:他们|她们|对方)(?!的)|写着|文档(?:里|上|中)?(?:写|说|提到)",
+    r"(?<!我)(?<!我们)(?<!咱们)(?<!就是)(?<!也就是)(?<!比如)(?<!话)(?<!来)(?<!总之)(?<!按)(?<!虽)(?<!再)(?<!小)(?<!听)(?<!解)(?<!的)(?<!不)(?<!先)(?<!会上)说(?!明|法|不|服|白|到底|起来|过的|下|一下|了多少|了[几好]|话|辞)",
+    r"(?:他|她|老板|领导|客户|用户|同事|产品|设计师?|测试|运营|专家|官方|文档|文章|教程|书上|博客|老师|小\w|老\w)[^，,。]{0,6}(?:要求|非要|表示|认为|觉得|提到|声称|写着|写道|推荐|希望|喜欢|想)",
     r"\b(?:he|she|they|someone|somebody|people|everyone|everybody|my\s+(?:boss|manager|friend|colleague|co-?worker|teammate|brother|wife|husband)|"
     r"(?:the|our|a|another|one)\s+(?:boss|manager|clients?|customers?|colleague|co-?worker|teammate|pm|designers?|docs?|documentation|article|blog|tutorial|"
     r"book|vendor|consultant|intern|readme|guide|post|spec|linter|other\s+team)|docs|documentation|(?!(?:We|Our|The|This|Team|It|That|I)\b)[A-Z][a-z]+)\s+"
     r"(?:(?:also|always|just|really|once|still|never)\s+)?(?:says?|said|told|tells|thinks?|thought|claims?|claimed|suggests?|suggested|recommends?|"
     r"recommended|mentioned|wants?|wanted|asked|insists?|insisted|believes?|believed|prefers?|preferred|likes?|liked|hates?|loves?|wrote|reckons?|argues?|argued)\b",
-    r"\b(?:according\s+to|apparently|i\s+(?:heard|read|saw)|rumou?r|supposedly|allegedly|(?:most|other|some|many)\s+(?:teams?|people|companies|developers|projects))\b",
+    r"\b(?:according\s+to|apparently|i\s+(?:heard|saw|read\s+(?:that|in|on|about|an?|the|somewhere))|rumou?r|supposedly|allegedly|(?:most|other|some|many)\s+(?:teams?|people|companies|developers|projects))\b",
     flags=re.IGNORECASE,
 )
 NOT_FOR_KEEPS = _any(
@@ -59,12 +59,12 @@ NOT_FOR_KEEPS = _any(
 # Tied to this moment or to something only this conversation can point at.
 MOMENT = _any(
     r"这(?:一)?次|本次|今天|今晚|今早|明天|后天|本周|这周|下周|周末|月底|刚才|刚刚|待会|等会|稍后|马上|立刻|此刻|眼下|这回|先别|先不|先用|本轮|截图",
-    r"这(?:一)?(?:个(?!坑|项目|仓库|工程|系统|产品|库|团队|应用|服务)|段|行|版|张|块|条|处|份|页|篇|封|步|些|两|几)|那(?:一)?(?:个|段|行|版|些|张|条)|这(?:里|边|儿|样|么)|那(?:里|样|么|边)",
-    r"上面|下面|(?:以上|以下|上述|如下)(?:内容|几|这|的|是)?(?!划线)|第[一二三四五六七八九十\d]+(?:个|种|版|条|行|步|项|版本)|方案\s?[一二三四A-D\d](?!\w)|选项\s?[一二三A-D\d]|你(?:刚|上次|上面|自己|发|给|写|生成)|当前(?:页|文件|任务|分支|对话)",
-    r"\b(?:today|tonight|tomorrow|right\s+now|just\s+now|this\s+(?!project|repo|codebase|app\b|application|team|company|product|monorepo|service|package|library|system|site|website|shop|store)\w+)\b",
-    r"\b(?:that\s+(?:one|part|page|file|function|section|version|option|plan|idea|approach|thing|way)|these|those|the\s+(?:first|second|third|last|former|latter|next|other)\s+\w+|"
-    r"option\s+(?:\w|one|two|three)\b|as\s+(?:above|below|discussed)|next\s+(?:week|month|step)|(?:use|using|like|prefer|touch|change|remove|delete|on|in|of|for|with|to|fix|keep)\s+that\s+\w+|(?:on|by|for|this|next)\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day\b(?!s)|later|soon|asap|yet)\b",
-    r"\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?\s+\d{1,2}(?:st|nd|rd|th)?\b(?!\s*,?\s*\d{4})",
+    r"这(?:一)?(?:个(?!坑|项目|仓库|工程|系统|产品|库|团队|应用|服务)|段|行|版|张|块|条|处|份|页|篇|封|步|些|两|几)|那(?:一)?(?:个|段|行|版|些|张|条)|这(?:里|儿|样)|(?<!们)(?<!我)这边|(?<!也)这么|那(?:里|样|么)|(?<![\u4e00-\u9fff])那边|你那边",
+    r"(?:^|[，,、。])[上下]面|[上下]面(?:的|这|是|几|那|说|提|写|给|列|贴)|(?<!\d)(?<!\d\s)(?<!岁)(?<!级)(?<!\d\S)(?:以上|以下)(?!划线)|(?:上述|如下)|第[一二三四五六七八九十\d]+(?:个|种|版|条|行|列|段|页|张|栏|步|项|版本)|方案\s?[一二三四A-D\d](?!\w)|选项\s?[一二三A-D\d]|你(?:刚|上次|上面|自己|发|给|写|生成)|当前(?:页|文件|任务|分支|对话)",
+    r"\b(?:today(?!'s\s+(?:sync|meeting|call|stand-?up|review|retro))|tonight|tomorrow|right\s+now|just\s+now|this\s+(?!project|repo|codebase|app\b|application|team|company|product|monorepo|service|package|library|system|site|website|shop|store)\w+)\b",
+    r"\b(?:that\s+(?:one|part|page|file|function|section|version|option|plan|idea|approach|thing|way)|these|those|the\s+(?:first|second|third|last|former|latter|next|other)\s+\w+(?!\s+(?:days?\s+)?of\s+(?:the|each|every)\s+(?:month|week|year|quarter|sprint))|"
+    r"option\s+(?:\w|one|two|three)\b|as\s+(?:above|below|discussed)|next\s+(?:week|month|step)|(?:use|using|like|prefer|touch|change|remove|delete|on|in|of|for|with|to|fix|keep)\s+that\s+\w+|(?:on|by|for|this|next)\s+(?:mon|tues|wednes|thurs|fri|satur|sun)day\b(?!s)|(?<!weeks\s)(?<!days\s)(?<!hours\s)(?<!months\s)later|soon|asap|yet)\b",
+    r"\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\.?\s+\d{1,2}(?:st|nd|rd|th)?\b(?!\s*,?\s*\d{4})(?!.{0,40}\b(?:each|every)\s+year)",
     r"\b(?:in|by)\s+\d+\s+(?:minutes?|hours?|days?|weeks?)\b.{0,12}$|\bwe\s+(?:just|already)\s+(?:talked|discussed)\b",
 )
 # Lifts MOMENT: the speaker says it holds beyond this moment.
@@ -141,6 +141,11 @@ RETRACTION = re.compile(
 # A clause that only sets the scene for the next one belongs to it.
 CONDITION = re.compile(
     r"^(?:如果|若|当|凡是|只要|一旦|对于|关于|除(?:了|非)|在|涉及|遇到|每次|每当|每个?|所有|任何|为了?|由于|因为|不管|无论|根据|按照|涉|发布|提交|上线|合并|部署|调用|新增|修改|删除|if|when|whenever|unless|for|in|on|once|before|after|until|while|since|because|as|to|with|without|except|regardless|across)",
+    re.IGNORECASE,
+)
+# The header of what is asked for now.
+TASK_HEADER = re.compile(
+    r"(?:需求|任务|要做的|功能点?|待办|改动点?|验收标准|步骤|todo)[^，,。]{0,6}[:：]|^.{0,30}\b(?:requirements?|tasks?|to-?dos?|features?|acceptance\s+criteria|user\s+stor(?:y|ies)|next\s+steps?|scope|do\s+(?:these|the\s+following))\b.{0,24}:",
     re.IGNORECASE,
 )
 # The header of a list of rules.
@@ -297,6 +302,7 @@ SIGNS: tuple[Sign, ...] = (
         CONSTRAINT,
         _any(
             r"必须|必需(?!品)|(?:不要|别)超过|务必|一定(?:要|得|不能|不要)|千万(?:不要|别|不能)|只能(?:用|在|由|从|通过|是|为|出现|有|写|放|走|选|存|传|改|访问)|不能(?:再|直接|用|使用|出现|写|放|提交|暴露|硬编码|依赖|引入|调用|跳过|超过|省略|为空|大于|小于|有|包含|存|明文|重复|混)|不可(?:用|使用|超过|为空|省略|跳过|修改|更改|改)",
+            r"^[^，,。]{2,16}(?:最多|最少|至多|至少|不超过|不低于|不少于)\s*[^，,]{1,24}",
             r"(?:不要|别)(?:用|写|在|把|给|往|引入|提交|依赖|嵌套|打印|出现|存|返回)(?!.{0,4}(?:动|急|慌))|要用.{1,30}不[要用]",
         ),
         weak=True,
@@ -355,7 +361,7 @@ SIGNS: tuple[Sign, ...] = (
             rf"(?:{_NOUN_ZH})(?:号|名|名称|地址|前缀|人)?(?:目前|现在|默认|都|统一|固定)?(?:是|为|用的?是?|使用|叫|跑在|部署在|放在|存在|位于|设为|监听|固定在|锁定在|走|[：:=])\s*(?!什么|哪|否|不是|错|对的|好|坏|空的|这|那|有|户|一个?[好坏]|[45]\d\d(?!\d)|null|undefined)[\w/.#øa-zA-Z][^，,]{{0,50}}",
             r"^(?:目前|现在)?(?:我们|咱们)(?:这边|项目|团队|公司|后端|前端|服务)*(?:目前|现在|一直|都|主要|线上)*(?:用|使用|采用|跑|部署|基于)(?:的是|的|在)?\s*(?!什么|哪|这|那|了|过|户|完|一下|来|你|不|上面|第)[\wø][^，,]{0,40}",
             r"(?:本|这个|我们的?|咱们的?|该)(?:项目|仓库|系统|产品|工程|应用|小程序|网站|后台|[Aa]pp|APP)(?:是|用|使用|基于|跑在|部署在|依赖|(?:只|仅|最低|最高)?支持|面向|采用)(?!不是|什么|哪|怎|户)[^，,]{2,40}",
-            r"^[^，,。]{2,16}(?:默认(?:为|是|按|用|值)|限制(?:为|在)|上限(?:为|是)|固定(?:为|是|在|用)|最多|最少|至多|至少|不超过|不低于)\s*[^，,]{1,24}",
+            r"^[^，,。]{2,16}(?:默认(?:为|是|按|用|值)|限制(?:为|在)|上限(?:为|是)|固定(?:为|是|在|用))\s*[^，,]{1,24}",
             r"^[\w\u4e00-\u9fff /-]{1,16}(?:由|归)[\w\u4e00-\u9fff]{1,10}(?:负责|维护|管理|审批)",
         ),
         weak=True,

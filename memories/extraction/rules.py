@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from memories import explicit
 from memories.dedupe import content_hash
-from memories.extraction import phrases, summary
+from memories.extraction import clauses, phrases, standing, summary
 from memories.extraction.backends import USER, Extracted, Proposal, Summarised, SummaryRequest
 from memories.extraction.phrases import CONSTRAINT, DECISION, FACT, PITFALL, PREFERENCE, Sign
-from memories.extraction.sentences import Piece, Sentence, mask, split
+from memories.extraction.sentences import Sentence, mask, split
 from memories.extraction.transcript import Transcript, Turn, language
 
 MIN_LENGTH, MAX_LENGTH = 4, 300
@@ -31,21 +31,9 @@ _FILE = re.compile(
 _KEYWORD = re.compile(
     r"`([^`\n]{2,40})`|(?<![\w/])([A-Za-z][\w.+#-]*[A-Z_\d.+#][\w.+#-]*|[A-Z][a-zA-Z]{2,})(?![\w/])"
 )
-_COMMA_CHATTER = re.compile(
-    r"^(?:(?:好的?|嗯+|行|可以|是的|对|ok(?:ay)?|yes|no|sure|great|thanks|sorry|well|lol|哈+|不对|不是|错了|我说过的?|谢谢|辛苦了?|"
-    r"(?:as\s+)?i\s+(?:said|told\s+you)(?:\s+\w+)?|我(?:之前|已经|刚才)?(?:看|想|查|试|说|讲)(?:了|过).{0,12}|(?:after|经过).{2,24}|for\s+(?:the\s+)?record)[\s!.]*)$",
-    re.IGNORECASE,
-)
-# A remark about the statement, no part of it.
-_COMMENT = re.compile(
-    r"^(?:这|那)(?:个|点|条|样)?(?:大家|很|也|是|都|我)|^(?:that's|which\s+is|this\s+is|anyway)\b",
-    re.IGNORECASE,
-)
-_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|__)(\S(?:.{0,200}?\S)?)\1(?!\w)")
-# A rule that opens with its verb lacks its own subject: the clause before it holds it.
-_SUBJECTLESS = re.compile(
-    r"^(?:都|也|就|必须|禁止|严禁|不得|不要|不能|一律|统一|只能|只用|只|务必|要|用|改用|否则|不然|会|就会|容易|且|并|而|then|always|never|use|must|do\s+not|don't|it|they|otherwise|or\s+else)",
-    re.IGNORECASE,
+# Underscores embrace names, too: only several words between them are emphasised.
+_EMPHASIS = re.compile(
+    r"(?<!\w)(\*{1,3})(\S(?:.{0,200}?\S)?)\1(?!\w)|(?<!\w)__(\S{1,80}\s.{0,200}?\S)__(?!\w)"
 )
 
 
@@ -152,7 +140,7 @@ def _read(text: str) -> list[_Found]:
         if phrases.RETRACTION.search(sentence.plain):
             if found and not text[found[-1].sentence.end : sentence.start].strip(" \n。.！!；;，,…～~"):
                 found.pop()
-            requested = requested or _is_request(sentence.plain)
+            requested = requested or clauses.is_request(sentence.plain)
             # What a correction goes on to say may still be a statement.
         if header is not None and (sentence.listed or skipping):
             if sentence.listed and not skipping and listed < MAX_LISTED and _is_rule_of_list(sentence):
@@ -161,7 +149,10 @@ def _read(text: str) -> list[_Found]:
             if sentence.listed:
                 continue
         header, skipping, listed = None, False, 0
-        is_request = any(_is_request(clause.plain) for clause in sentence.clauses)
+        is_request = (
+            any(clauses.is_request(clause.plain) for clause in sentence.clauses)
+            or phrases.TASK_HEADER.match(sentence.plain) is not None
+        )
         if sentence.plain.rstrip().endswith((":", "：")):
             if (
                 phrases.RULES_HEADER.search(sentence.plain)
@@ -174,9 +165,13 @@ def _read(text: str) -> list[_Found]:
             if is_request:
                 header, skipping = sentence, True
         mending = (
-            mending or (is_request and _MEND.search(sentence.plain) is not None) or _is_question(sentence)
+            mending
+            or (is_request and _MEND.search(sentence.plain) is not None)
+            or clauses.is_question(sentence)
         )
-        taken = _take(sentence, after_request=requested)
+        taken = _take(sentence, after_request=requested) or _plain(
+            sentence, _setting(sentences, sentence, after_request=requested)
+        )
         if taken is not None:
             found.append(taken)
         requested = requested or is_request
@@ -203,16 +198,10 @@ _MEND = re.compile(
 
 
 def _is_told_by_effect(item: _Found) -> bool:
-    signs = [sign for sign in phrases.SIGNS if sign.type == PITFALL and _matches(sign, item.sentence.plain)]
+    signs = [
+        sign for sign in phrases.SIGNS if sign.type == PITFALL and clauses.matches(sign, item.sentence.plain)
+    ]
     return all(sign.weak for sign in signs)
-
-
-def _is_request(clause: str) -> bool:
-    return phrases.REQUEST.search(phrases.OPENERS.sub("", clause)) is not None
-
-
-def _is_question(sentence: Sentence) -> bool:
-    return sentence.stop.startswith(("?", "？")) or phrases.QUESTION.search(sentence.plain) is not None
 
 
 def _may_last(sentence: Sentence, type_: str, sign: Sign | None = None) -> bool:
@@ -220,7 +209,7 @@ def _may_last(sentence: Sentence, type_: str, sign: Sign | None = None) -> bool:
     now.
     """
     masked = sentence.plain
-    if _is_question(sentence):
+    if clauses.is_question(sentence):
         return False
     if any(veto.search(masked) for veto in (phrases.JOKE, phrases.REPORTED, phrases.NOT_FOR_KEEPS)):
         return False
@@ -229,19 +218,8 @@ def _may_last(sentence: Sentence, type_: str, sign: Sign | None = None) -> bool:
     return not (phrases.PAST.search(masked) and not (sign is not None and sign.past))
 
 
-def _is_for_the_moment(words: str) -> bool:
-    return phrases.MOMENT.search(words) is not None and phrases.LASTING.search(words) is None
-
-
 def _is_rule_of_list(sentence: Sentence) -> bool:
-    return _may_last(sentence, CONSTRAINT) and not _is_for_the_moment(sentence.plain)
-
-
-def _matches(sign: Sign, clause: str) -> bool:
-    subject = phrases.DIRECTIVE_LEAD.sub("", phrases.OPENERS.sub("", clause)) if sign.leads else clause
-    return sign.pattern.search(subject) is not None or (
-        not sign.leads and sign.pattern.search(phrases.OPENERS.sub("", clause)) is not None
-    )
+    return _may_last(sentence, CONSTRAINT) and not clauses.is_for_the_moment(sentence.plain)
 
 
 def _take(sentence: Sentence, *, after_request: bool) -> _Found | None:
@@ -249,19 +227,21 @@ def _take(sentence: Sentence, *, after_request: bool) -> _Found | None:
     if len(sentence.text) < MIN_LENGTH:
         return None
     for sign in phrases.SIGNS:
-        if not _matches(sign, sentence.plain) and not any(_matches(sign, c.plain) for c in sentence.clauses):
+        if not clauses.matches(sign, sentence.plain) and not any(
+            clauses.matches(sign, c.plain) for c in sentence.clauses
+        ):
             continue
         if not _may_last(sentence, sign.type, sign):
             return None
         if sign.weak and after_request:
             continue
-        chosen = _stretch(sentence, sign)
+        chosen = clauses.stretch_around(sentence, sign)
         if chosen is None:
             continue
         words = mask(chosen).replace("*", "")
-        if _is_for_the_moment(words):
+        if clauses.is_for_the_moment(words):
             continue
-        if sign.type in (CONSTRAINT, FACT) and _is_narrative(words):
+        if sign.type in (CONSTRAINT, FACT) and clauses.is_narrative(words):
             continue
         content = _cleaned(chosen)
         if content:
@@ -269,60 +249,42 @@ def _take(sentence: Sentence, *, after_request: bool) -> _Found | None:
     return None
 
 
-def _is_narrative(words: str) -> bool:
-    bare = phrases.OPENERS.sub("", words)
-    return any(
-        veto.search(text) for veto in (phrases.NARRATIVE, phrases.NOTHING_ELSE) for text in (words, bare)
-    )
-
-
-def _stretch(sentence: Sentence, sign: Sign) -> str | None:
-    """The clauses around the sign that belong to it; None where it specifies a request before it."""
-    clauses = sentence.clauses
-    at = next((i for i, clause in enumerate(clauses) if _matches(sign, clause.plain)), None)
-    if at is None:
-        # The sign spans a comma: take the sentence whole, if no clause of it asks for anything.
-        whole = not any(_is_request(clause.plain) for clause in clauses)
-        return sentence.text if whole else None
-    if _is_request(clauses[at].plain) and not (
-        sign.type == CONSTRAINT and phrases.LASTING.search(sentence.plain)
-    ):
+def _plain(sentence: Sentence, setting: standing.Setting) -> _Found | None:
+    """What a sentence states for good without any word that says so."""
+    if len(sentence.text) < MIN_LENGTH or clauses.is_question(sentence):
         return None
-    if any(_is_request(clause.plain) for clause in clauses[:at]) and not phrases.LASTING.search(
-        clauses[at].plain
-    ):
+    if any(veto.search(sentence.plain) for veto in _NO_STATEMENT):
         return None
-    first = last = at
-    while first > 0 and _belongs_before(clauses, first, sign):
-        first -= 1
-    # After “from now on” an imperative is a rule, not a request.
-    lasting = phrases.LASTING.search(clauses[at].plain) is not None
-    while last + 1 < len(clauses) and _belongs_after(clauses[last + 1], lasting=lasting):
-        last += 1
-    offset = sentence.start
-    return sentence.text[clauses[first].start - offset : clauses[last].end - offset]
-
-
-def _belongs_before(clauses: tuple[Piece, ...], first: int, sign: Sign) -> bool:
-    earlier, clause = clauses[first - 1], clauses[first]
-    bare = phrases.OPENERS.sub("", earlier.plain)
-    if not bare or _COMMA_CHATTER.search(earlier.plain) or phrases.RETRACTION.search(earlier.plain):
-        return False
-    body = phrases.OPENERS.sub("", clause.plain)
-    return bool(
-        (sign.type == PITFALL and sign.weak)
-        or phrases.CONDITION.search(bare)
-        or _SUBJECTLESS.search(body)
-        or any(sign.pattern.search(earlier.plain) for sign in phrases.SIGNS)
+    chosen = clauses.stretch_of(sentence)
+    if chosen is None:
+        return None
+    words = phrases.DIRECTIVE_LEAD.sub(
+        "", phrases.OPENERS.sub("", mask(chosen).replace("*", "").replace("__", ""))
     )
+    if clauses.is_narrative(words) and standing.kind(words) != PREFERENCE:
+        return None
+    if standing.score(words, setting) <= 0:
+        return None
+    content = _cleaned(chosen)
+    return _Found(sentence, standing.kind(words), content, sentence.text) if content else None
 
 
-def _belongs_after(clause: Piece, *, lasting: bool) -> bool:
-    return not (
-        _COMMENT.search(clause.plain)
-        or (_is_request(clause.plain) and not lasting)
-        or _COMMA_CHATTER.search(clause.plain)
-        or phrases.QUESTION.search(clause.plain)
+_NO_STATEMENT = (phrases.JOKE, phrases.REPORTED, phrases.NOT_FOR_KEEPS, phrases.HYPOTHETICAL)
+_SELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|me)\b|我(?!们|方|司)", re.IGNORECASE)
+_WARM = re.compile(
+    r"[!！]|\b(?:thanks|thank|great|perfect|good|love|sounds|excited|ready|hi|hello|hey)\b|谢|辛苦|不错|太好|早上好|你好",
+    re.IGNORECASE,
+)
+
+
+def _setting(sentences: list[Sentence], sentence: Sentence, *, after_request: bool) -> standing.Setting:
+    others = [other for other in sentences if other is not sentence]
+    return standing.Setting(
+        asks=any(clauses.is_question(each) for each in sentences),
+        after_request=after_request,
+        warm=any(_WARM.search(other.text) for other in others),
+        about_self=sum(_SELF.search(other.plain) is not None for other in others),
+        listed=sentence.listed,
     )
 
 
@@ -330,13 +292,13 @@ def _type_of(text: str, *, default: str) -> str:
     """The type whose sign the text bears first; its own veto words do not matter here."""
     masked = mask(text)
     return next(
-        (sign.type for sign in phrases.SIGNS if sign.type != FACT and _matches(sign, masked)), default
+        (sign.type for sign in phrases.SIGNS if sign.type != FACT and clauses.matches(sign, masked)), default
     )
 
 
 def _cleaned(text: str) -> str:
     """The statement without greetings, joke marks, “from now on”, closing particles and full stop."""
-    content = _EMPHASIS.sub(r"\2", " ".join(text.split()))
+    content = _EMPHASIS.sub(r"\2\3", " ".join(text.split()))
     for _ in range(3):
         shorter = phrases.DIRECTIVE_LEAD.sub("", phrases.OPENERS.sub("", content))
         if shorter == content:

@@ -17,9 +17,12 @@ _QUOTED = re.compile(
     r"|\"[^\"\n]{1,300}\"|(?<!\w)'[^'\n]{1,120}'(?!\w)"
 )
 _URL = re.compile(r"https?://[^\s，。；、）)\"'<>]+")
+_HAN = r"[\u3400-\u9fff]"
 _END = re.compile(
     r"\n|[。！!…]+|[?？]++(?=[\s”」』)）]|$|[\u3400-\u9fff])"
-    r"|(?<![A-Z\d.])\.++(?=[\s”」』)）]|$|[\u3400-\u9fff])|(?<=[A-Z\d])\.(?=\s+[A-Z]|\s*$|\s*\n)"
+    r"|(?<![A-Z\d.])\.++(?=[\s”」』)）]|$)|(?<=[A-Z\d])\.(?=\s+[A-Z]|\s*$|\s*\n)"
+    # 域.实体.动作 is a name of three words.
+    rf"|(?<![A-Z\d.]){''.join(rf'(?<!\.{_HAN}{{{n}}})' for n in range(1, 5))}\.(?={_HAN})(?!{_HAN}{{1,4}}\.)"
 )
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|incl|Mr|Ms|Dr|No)|(?:^|\n)\s*\d{1,2})$")
 _LIST_MARK = re.compile(
