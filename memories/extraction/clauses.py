@@ -2,7 +2,7 @@
 
 import re
 
-from memories.extraction import phrases
+from memories.extraction import dates, phrases
 from memories.extraction.phrases import CONSTRAINT, Sign
 from memories.extraction.sentences import Piece, Sentence
 
@@ -27,6 +27,8 @@ def is_question(sentence: Sentence) -> bool:
 
 
 def is_for_the_moment(words: str) -> bool:
+    # A day to come is written out, and holds beyond this moment.
+    words = dates.without_coming_days(words)
     return phrases.MOMENT.search(words) is not None and phrases.LASTING.search(words) is None
 
 

@@ -62,6 +62,14 @@ _STEPS = {"上": -1, "这": 0, "本": 0, "下": 1, "last": -1, "this": 0, "next"
 _BARE_DAY = re.compile(rf"(?<![\d月年.-])({_ZH_NUMBER})\s?号(?!线|楼|位|机|码)")
 
 
+_FROM_THERE = re.compile(
+    r"[上这本下大前昨今明后]|(?:end\sof\s(?:the\s)?)?(?:next|this|last)\s|today|tonight|tomorrow|yesterday|day\s",
+    re.I,
+)
+_COMING = re.compile(r"下|大?后|明[天日晚]|next\s|end\sof\s(?:the\s)?next|tomorrow|day\safter", re.IGNORECASE)
+_RECURS = re.compile(r"(?:每个?|各|逢|\b(?:every|each|on))\s?$", re.IGNORECASE)
+
+
 def without_resolved(content: str, evidence: str, said_on: date) -> str:
     """`content` without the dates that the evidence, said on `said_on`, means; a date it does not mean stays."""
     if not 1900 < said_on.year < 9000:
@@ -77,6 +85,32 @@ def without_resolved(content: str, evidence: str, said_on: date) -> str:
         pieces.append(content[at : match.start()])
         at = match.end()
     return " ".join([*pieces, content[at:]]) if pieces else content
+
+
+def written_out(text: str, said_on: date) -> str:
+    """`text` with the days that it names by the day it was said on in full; where one may mean two, as it stands."""
+    if not 1900 < said_on.year < 9000:
+        return text
+    for pattern in (_WEEKDAY_ZH, _DAY, _WEEKDAY, _MONTH_ZH, _MONTH_EN):
+        text = pattern.sub(lambda match: _in_full(match, said_on), text)
+    return text
+
+
+def _in_full(match: re.Match[str], said_on: date) -> str:
+    meant = named(match[0], said_on)
+    # A bare Friday may be any Friday, and "every day" begins with a day.
+    is_told = len(meant) == 1 and _FROM_THERE.match(match[0]) is not None
+    if not is_told or _RECURS.search(match.string[: match.start()]):
+        return match[0]
+    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+    return f"{' ' * before.isalnum()}{meant.pop()}{' ' * after.isalnum()}"
+
+
+def without_coming_days(text: str) -> str:
+    """`text` without the words for a day to come that will be written out: 下周一, tomorrow, next Friday."""
+    for pattern in (_WEEKDAY_ZH, _DAY, _WEEKDAY, _MONTH_ZH, _MONTH_EN):
+        text = pattern.sub(lambda match: " " if _COMING.match(match[0]) else match[0], text)
+    return text
 
 
 def undated(text: str) -> str:

@@ -77,9 +77,31 @@ def judge(
     relations = [(memory, compare(memory.content, content)) for memory in live]
     for wanted in (Relation.SAME, Relation.NEAR):
         twins = [memory for memory, relation in relations if relation is wanted]
-        if twins:
-            return _again(candidate, min(twins, key=_standing), wanted)
+        if not twins:
+            continue
+        twin = min(twins, key=_standing)
+        again = _again(candidate, twin, wanted)
+        if again.reason is not Reason.PROPOSAL_OPEN:
+            return again
+        # What was doubted when it was proposed is now said beyond doubt, against what is in force.
+        others = [(memory, relation) for memory, relation in relations if memory is not twin]
+        alone = _said_first(candidate, others, tombstone, policy, now, shown)
+        if alone.outcome is not Outcome.REPLACED:
+            return again
+        return replace(alone, withdraws=(twin.id, *alone.withdraws))
+    return _said_first(candidate, relations, tombstone, policy, now, shown)
 
+
+def _said_first(
+    candidate: Checked,
+    relations: Sequence[tuple[KnownMemory, Relation]],
+    tombstone: str,
+    policy: str,
+    now: datetime,
+    shown: Mapping[int, int] | None,
+) -> Verdict:
+    """What becomes of what nobody said before, given what it has to do with each live memory."""
+    content, live = candidate.proposal.content, [memory for memory, _ in relations]
     said_at = min(candidate.said_at, now)
     direct = [memory for memory in live if _is_same_subject(candidate, memory)]
     rivals = direct + [

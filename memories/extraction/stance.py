@@ -5,7 +5,8 @@ The rules backend never proposes the others; a model does, and then a person dec
 
 import re
 
-from memories.extraction import phrases
+from memories.extraction import dates, phrases
+from memories.extraction.entailment import entails
 from memories.extraction.reasons import Reason
 from memories.extraction.sentences import Sentence, split
 
@@ -66,15 +67,18 @@ _RULE = re.compile(
 )
 
 
-def of(words: str, start: int, end: int, content: str) -> Reason | None:
-    """Why what stands at `words[start:end]` is no statement that lasts, where `content` does not say so itself."""
+def of(words: str, start: int, end: int, content: str, *, dated: bool = False) -> Reason | None:
+    """Why what stands at `words[start:end]` is no statement that lasts, where `content` does not say so itself.
+
+    `dated`: the content writes out the day that the words name, so that it holds beyond today.
+    """
     sentences = split(words)
     inside = [i for i, sentence in enumerate(sentences) if sentence.start < end and sentence.end > start]
     if not inside:
         return None
     following = sentences[inside[-1] + 1 : inside[-1] + 2]
     for i in inside:
-        if (reason := _of_sentence(sentences[i], start, end, content)) is not None:
+        if (reason := _of_sentence(sentences[i], start, end, content, dated=dated)) is not None:
             return reason
     if any(len(after.plain) < _SHORT and phrases.JOKE.search(after.plain) for after in following):
         return Reason.JOKE
@@ -104,15 +108,19 @@ def _bare(said: str) -> str:
     return phrases.OPENERS.sub("", said)
 
 
-def _of_sentence(sentence: Sentence, start: int, end: int, content: str) -> Reason | None:
-    said = sentence.plain
+def _of_sentence(sentence: Sentence, start: int, end: int, content: str, *, dated: bool) -> Reason | None:
+    said = dates.undated(sentence.plain) if dated else sentence.plain
     if phrases.JOKE.search(said):
         return Reason.JOKE
     lasts = phrases.LASTING.search(said) is not None
     if _asks(sentence, content):
         return Reason.ASKED
-    for clause in sentence.clauses:
-        if clause.start >= end and _TAKEN_BACK.search(_bare(clause.plain)):
+    for clause in sentence.clauses[1:]:
+        # What comes after it may say the thing anew.
+        rest = sentence.text[clause.start - sentence.start :]
+        if _TAKEN_BACK.search(_bare(clause.plain)) and not entails(
+            _TAKEN_BACK.sub("", _bare(rest), count=1), content
+        ):
             return Reason.TAKEN_BACK
     for reason, patterns in (
         (Reason.SUPPOSED, (phrases.HYPOTHETICAL, _UNSURE, _WISH)),

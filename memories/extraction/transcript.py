@@ -47,6 +47,7 @@ _PASTE = re.compile(
     )[^\n:：。.!?]{0,24}[:：][ \t]*$""",
     re.MULTILINE | re.VERBOSE | re.IGNORECASE,
 )
+_STOP = re.compile(r"[。！!？?；;]|\.(?=\s)")
 _CJK = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _LATIN_WORD = re.compile(r"[A-Za-z]{2,}")
 
@@ -89,7 +90,11 @@ def without_quoted_matter(text: str) -> str:
     for pattern in (_BLOCK_QUOTE, _TABLE_ROW, _CODE_LINE):
         text = blank(text, (match.span() for match in pattern.finditer(text)))
     paste = _PASTE.search(text)
-    return text if paste is None else blank(text, [(paste.start(), len(text))])
+    if paste is None:
+        return text
+    # What the line said before it announced the paste was said.
+    announced = max((match.end() for match in _STOP.finditer(paste[0])), default=0)
+    return blank(text, [(paste.start() + announced, len(text))])
 
 
 def language(text: str) -> str:

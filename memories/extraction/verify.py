@@ -152,6 +152,7 @@ def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
         taken = any(_position(quote, turn.message) is not None for turn in transcript.citable if turn.blanked)
         return Rejected(proposal, Reason.ALREADY_EXPLICIT if taken else Reason.NO_EVIDENCE)
     turn, role, words, start, end = place
+    content = dates.written_out(content, turn.sent_at.date())
     proposal = replace(
         proposal,
         content=content,
@@ -224,9 +225,10 @@ def _doubt(proposal: Proposal, turn: Turn, words: str, start: int, end: int) -> 
     evidence = surroundings(words, start, end)
     # A day that its turn named by the day it was said on is written out.
     claim = dates.without_resolved(proposal.content, evidence, turn.sent_at.date())
-    if (reason := stance.of(words, start, end, proposal.content)) is not None:
+    names_a_day = claim != proposal.content
+    if (reason := stance.of(words, start, end, proposal.content, dated=names_a_day)) is not None:
         return reason
-    if claim != proposal.content:
+    if names_a_day:
         evidence = dates.undated(evidence)
     if not entails(evidence, claim):
         return Reason.NOT_ENTAILED
