@@ -8,6 +8,7 @@ class MemoriesConfig(AppConfig):
 
     def ready(self) -> None:
         from memories import guard  # noqa: PLC0415  (apps are being loaded)
+        from memories.store.drafts import refused  # noqa: PLC0415
         from projects import masking  # noqa: PLC0415
 
-        masking.lend(guard.mask)
+        masking.lend(masking.Eye(mask=guard.mask, find=refused))

@@ -48,6 +48,8 @@ SETTINGS = frozenset(
         "debug_mode",
     }
 )
+# The agent's own instructions are words for a model, whatever they say.
+FOR_MODELS = frozenset({"static_instructions"})
 # Owners come by `transfer`, superadmins from Django's groups.
 ASSIGNABLE_ROLES = frozenset({Role.COLLABORATOR})
 _SWITCH = ("memory_switched_at", "memory_switched_by")
@@ -103,7 +105,7 @@ def create_project(*, name: str, owner: User, by: Actor, slug: str = "", **setti
         raise InactiveUser(owner.pk)
     if slug and not _SLUG.match(slug):
         raise InvalidSlug(slug)
-    masking.refuse_secrets({"name": name, "slug": slug, **settings})
+    masking.refuse({"name": name, "slug": slug, **settings}, for_models=FOR_MODELS)
     project = Project(name=name, slug=slug or _free_slug(name), owner=owner)
     _set(project, settings)
     try:
@@ -122,7 +124,7 @@ def update_project(*, project: Project, changes: Mapping[str, Any], by: Actor) -
     project = _lock(project)
     _require_settings(changes)
     changed = sorted(name for name, value in changes.items() if getattr(project, name) != value)
-    masking.refuse_secrets({name: changes[name] for name in changed})
+    masking.refuse({name: changes[name] for name in changed}, for_models=FOR_MODELS)
     _set(project, changes)
     if not changed:
         return project
@@ -236,7 +238,7 @@ def issue_key(
     known = set(Scope.values) - (set() if project is None else {Scope.PROJECTS.value})
     if unknown := sorted(wanted - known):
         raise UnknownScope(", ".join(unknown))
-    masking.refuse_secrets({"name": name})
+    masking.refuse({"name": name})
     prefix, plain = keys.new_key()
     key = ApiKey(
         project=project,

@@ -12,6 +12,7 @@ from memories import guard
 from memories.models import MAX_CONTENT, MAX_KEY, MemoryType
 from memories.store.errors import FieldError, GuardRefused, InvalidMemory
 from memories.text import InvalidText, clean, slug
+from projects.masking import Found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -149,6 +150,15 @@ def guard_texts(texts: Iterator[tuple[str, str]]) -> str:
             masked=guard.mask(text)[:200],
         )
     return held
+
+
+def refused(text: str) -> list[Found]:
+    """What must not stand in a name or a setting, the worst first: there nobody looks at what is merely held, so
+    that of all that may be a secret, none is taken.
+    """
+    findings = [one for one in guard.inspect(text) if one.certainty == "refuse" or one.kind == "secret"]
+    worst = sorted(findings, key=lambda one: one.kind != "secret")
+    return [Found(GuardRefused.CODES[one.kind], one.start, one.end) for one in worst]
 
 
 def _clean(field: str, text: str, errors: list[FieldError]) -> str:

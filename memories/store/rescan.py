@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BATCH = 200
+# Memories in one transaction, for whose length nobody else writes to their project.
+WRITTEN_AT_ONCE = 50
 # Before the code, in the history of a memory that is withheld from now on: nobody's own words read so.
 REASON = "guard:"
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -160,7 +162,9 @@ def run(*, by: Actor, budget_s: float | None = None, dry_run: bool = False) -> L
     until = None if budget_s is None else time.monotonic() + budget_s
     for memories in _old_memories():
         for _project, rows in groupby(memories, key=lambda memory: memory.project_id):
-            _look_at(list(rows), looked, by=by, dry_run=dry_run)
+            of_one = list(rows)
+            for first in range(0, len(of_one), WRITTEN_AT_ONCE):
+                _look_at(of_one[first : first + WRITTEN_AT_ONCE], looked, by=by, dry_run=dry_run)
         if _is_over(until):
             looked.is_done = False
             return looked
@@ -184,7 +188,7 @@ def _old_memories() -> Iterator[list[Memory]]:
         yield sorted(batch, key=lambda memory: memory.project_id)
 
 
-def _look_at(memories: list[Memory], looked: Looked, *, by: Actor, dry_run: bool) -> None:
+def _look_at(memories: Sequence[Memory], looked: Looked, *, by: Actor, dry_run: bool) -> None:
     """Memories of one project: the guard reads them before anything is locked."""
     project = memories[0].project
     verdicts = {memory.pk: (memory.version, verdict(memory)) for memory in memories}

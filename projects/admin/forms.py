@@ -23,7 +23,7 @@ class ProjectForm(StoreForm):
         store.SlugTaken,
         store.InactiveUser,
         store.ProjectGone,
-        masking.SecretFound,
+        masking.TextRefused,
     )
 
     class Meta:
@@ -55,8 +55,8 @@ class ProjectForm(StoreForm):
             self.add_error("slug", rule)
         elif isinstance(refusal, store.SlugTaken):
             self.add_error("slug", gettext("Another project has this slug."))
-        elif isinstance(refusal, masking.SecretFound):
-            self.add_error(refusal.field, gettext("Not saved: it contains a password, key or token."))
+        elif isinstance(refusal, masking.TextRefused):
+            self.add_error(refusal.field, refusal.message)
         elif isinstance(refusal, store.InactiveUser):
             self.add_error("owner", gettext("This person cannot log in."))
         else:
@@ -67,7 +67,7 @@ class ApiKeyForm(StoreForm):
     scopes = forms.MultipleChoiceField(
         label=_("Scopes"), choices=Scope.choices, widget=UnfoldAdminCheckboxSelectMultipleWidget
     )
-    refusals = (store.PlatformKeyRefused, store.UnknownScope, store.ProjectGone, masking.SecretFound)
+    refusals = (store.PlatformKeyRefused, store.UnknownScope, store.ProjectGone, masking.TextRefused)
     # The plain text of the key just made; nothing else keeps it.
     secret = ""
 
@@ -88,8 +88,8 @@ class ApiKeyForm(StoreForm):
     def place(self, refusal: Exception) -> None:
         if isinstance(refusal, store.UnknownScope):
             self.add_error("scopes", gettext("A key of one project cannot create projects."))
-        elif isinstance(refusal, masking.SecretFound):
-            self.add_error(refusal.field, gettext("Not saved: it contains a password, key or token."))
+        elif isinstance(refusal, masking.TextRefused):
+            self.add_error(refusal.field, refusal.message)
         elif isinstance(refusal, store.PlatformKeyRefused):
             self.add_error("project", gettext("A key for all projects is made by superadmins alone."))
         else:

@@ -9,7 +9,6 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangoGroupAdmin
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
 from django.contrib.auth.models import Group, User
-from django.utils.translation import gettext
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
@@ -19,22 +18,24 @@ admin.site.unregister(User)
 admin.site.unregister(Group)
 
 
-class WithoutSecrets(forms.ModelForm):  # type: ignore[type-arg]
-    """A name that holds a secret would stand in lists, the audit and Django's own log."""
+class Guarded(forms.ModelForm):  # type: ignore[type-arg]
+    """What must not be kept would stand, as a name, in lists, the audit and Django's own log."""
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         for name in [name for name in cleaned if not name.startswith("password")]:
-            if isinstance(cleaned[name], str) and masking.holds_secret(cleaned[name]):
-                self.add_error(name, gettext("Not saved: it contains a password, key or token."))
+            try:
+                masking.refuse({name: cleaned[name]})
+            except masking.TextRefused as refusal:
+                self.add_error(name, refusal.message)
         return cleaned
 
 
-class UserForm(WithoutSecrets, UserChangeForm):  # type: ignore[misc]
+class UserForm(Guarded, UserChangeForm):  # type: ignore[misc]
     pass
 
 
-class NewUserForm(WithoutSecrets, UserCreationForm):  # type: ignore[misc]
+class NewUserForm(Guarded, UserCreationForm):  # type: ignore[misc]
     pass
 
 
@@ -49,5 +50,5 @@ class UserAdmin(DjangoUserAdmin, ModelAdmin):  # type: ignore[type-arg]
 
 @admin.register(Group)
 class GroupAdmin(DjangoGroupAdmin, ModelAdmin):  # type: ignore[type-arg]
-    form = WithoutSecrets
+    form = Guarded
     list_fullwidth = True

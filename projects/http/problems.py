@@ -163,11 +163,11 @@ def _translated(exc: Exception) -> Problem | None:
             return invalid(*_flat(exc.detail, ()))
         case DjangoValidationError():
             return invalid(*_flat(as_serializer_error(exc), ()))
-        case masking.SecretFound():
+        case masking.TextRefused():
+            where = FieldError(pointer(exc.field), exc.code, exc.message, exc.start, exc.end)
             # A slug stands in the address, not in the body.
-            place = "" if exc.field == "slug" else pointer(exc.field)
-            sentence = _("Not saved: it contains a password, key or token.")
-            return Problem(422, exc.code, sentence, [FieldError(place, exc.code, sentence)])
+            place = FieldError("", exc.code, exc.message) if exc.field == "slug" else where
+            return Problem(422, exc.code, exc.message, [place])
         case RequestDataTooBig():
             return _too_large()
         case exceptions.ParseError() | SuspiciousOperation():
