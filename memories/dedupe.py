@@ -7,15 +7,16 @@ Everything here is symmetric.
 
 import hashlib
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from memories.claims import HARD, Claim, Token, read
-from memories.text import fold, singular
+from memories.claims import HARD, Claim, Token, reworded
+from memories.families import exchanged, families
+from memories.text import fold
 
 # Tokens of what still counts as one value: "Ant Design Vue".
 _LONGEST_VALUE: Final = 3
@@ -46,7 +47,7 @@ def compare(a: str, b: str) -> Relation:
     if content_hash(a) == content_hash(b):
         return Relation.SAME
     one, other = sorted((a, b))
-    left, right = _aligned(read(one), read(other))
+    left, right = _aligned(reworded(one), reworded(other))
     if not left.tokens or not right.tokens:
         return Relation.DIFFERENT
     if left.key == right.key:
@@ -56,7 +57,11 @@ def compare(a: str, b: str) -> Relation:
     # The same words in another order turn a claim round: "pnpm, not npm".
     if sorted(left.key) == sorted(right.key) or _changed(left, right):
         return Relation.CONFLICT
-    if _differ_in_hard_tokens(left, right) or _same_subject_other_value(left, right):
+    if (
+        _differ_in_hard_tokens(left, right)
+        or _same_subject_other_value(left, right)
+        or _on_another_side(left, right)
+    ):
         return Relation.CONFLICT
     return Relation.DIFFERENT
 
@@ -67,7 +72,7 @@ def resembling(content: str) -> Callable[[str], bool]:
     A project's memories are compared with each new one while it is locked, and nearly all are different.
     Whatever `compare` finds related shares all words but those of one value; that much is seen without reading.
     """
-    tokens = [token for token in read(content).tokens if token.kind not in HARD]
+    tokens = [token for token in reworded(content).tokens if token.kind not in HARD]
     # Particles inside a run do not matter, nor does the ending of a plural.
     words = [token.value if token.kind == "run" else token.value.removesuffix("y") for token in tokens]
     runs = [set(word) for word, token in zip(words, tokens, strict=True) if token.kind == "run"]
@@ -86,13 +91,13 @@ def resembling(content: str) -> Callable[[str], bool]:
 
 def near_key(text: str) -> object:
     """Equal for contents that are the same or near-duplicates, so that many can be compared at once."""
-    return read(text).key or content_hash(text)
+    return reworded(text).key or content_hash(text)
 
 
 def one_value_changed(a: str, b: str) -> bool:
     """Same subject, and exactly one value differs (用 A → 用 B, 5432 → 5433), or the polarity is flipped."""
     one, other = sorted((a, b))
-    left, right = _aligned(read(one), read(other))
+    left, right = _aligned(reworded(one), reworded(other))
     return bool(left.tokens and right.tokens) and left.key != right.key and _changed(left, right)
 
 
@@ -117,7 +122,7 @@ def signature(text: str) -> tuple[int, ...]:
 
     Similar texts share most elements, position by position: keyed one by one they stay comparable.
     """
-    claim = read(text)
+    claim = reworded(text)
     hard = _digest("\x1f".join(f"{t.kind}\x1e{t.value}" for t in claim.tokens if t.kind in HARD))
     words = [value for _, value in claim.key]
     shingles = set(words) | {f"{a}\x1f{b}" for a, b in pairwise(words)} or {" ".join(fold(text).split())}
@@ -136,70 +141,23 @@ def similar_signature(a: Sequence[int | str], b: Sequence[int | str]) -> bool:
 
 # --- What changed -------------------------------------------------------------------------------------------
 
-# Values that exclude each other: a rule that names one of a family is undone by a rule that names another.
-_FAMILIES: Final = tuple(
-    frozenset(family.split())
-    for family in (
-        "红 橙 黄 绿 青 蓝 紫 黑 白 灰 粉 棕"
-        " red orange yellow green cyan blue purple black white grey gray pink brown",
-        "npm pnpm yarn bun",
-        "mysql mariadb postgresql postgres sqlite oracle mongodb tidb sqlserver",
-        "vue react angular svelte solid",
-        "jest vitest mocha pytest unittest",
-        "tab space 制表符 空格",
-        "light dark 浅色 深色 亮色 暗色",
-        "中文 英文 日文 简体 繁体 chinese english japanese",
-        "pinia vuex redux zustand mobx",
-        "axios fetch",
-        "rest graphql grpc soap",
-        "webpack vite rollup parcel",
-        "less sass scss tailwind",
-        "javascript typescript",
-        "camelcase snake_case kebab-case pascalcase 驼峰 下划线 中划线 短横线",
-        "get post put patch delete",
-        "升序 降序 正序 倒序 asc desc ascending descending",
-        "left right 左 右",
-        "top bottom 顶部 底部 上方 下方",
-        "before after 之前 之后",
-        "周一 周二 周三 周四 周五 周六 周日 monday tuesday wednesday thursday friday saturday sunday",
-        "jwt session cookie oauth oauth2",
-        "utc 本地时间 local",
-        "true false",
-        "单引号 双引号 single double",
-        "rabbitmq kafka rocketmq",
+# What holds many things at once: "the project uses A" does not exclude "the project uses B".
+_HOLDERS: Final = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        project app application site website system service product team repo repository codebase frontend
+        backend platform api page code test script library package module documentation doc 项目 应用 系统
+        网站 平台 产品 团队 仓库 前端 后端 客户端 服务端 服务 代码 小程序 页面 本项目 这个项目 整个项目 项目里
+        我 测试 脚本 接口 文档
+        """,
     )
 )
-_COLOUR = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
-
-
-def _families(value: str) -> set[int]:
-    if _COLOUR.fullmatch(value):
-        return {0}
-    found = set()
-    for number, family in enumerate(_FAMILIES):
-        if (
-            value.casefold() in family
-            or singular(value.casefold()) in family
-            or (not value.isascii() and any(not word.isascii() and word in value for word in family))
-        ):
-            found.add(number)
-    return found
-
-
-def _rivals(left: Sequence[Token], right: Sequence[Token]) -> bool | None:
-    """Whether two values stand for the same thing; None when nothing is known of either."""
-    a, b = " ".join(token.value for token in left), " ".join(token.value for token in right)
-    known_a, known_b = _families(a), _families(b)
-    if known_a and known_b:
-        return bool(known_a & known_b)
-    if known_a or known_b:
-        both_latin = a.isascii() and b.isascii()
-        return None if both_latin or a[-1] == b[-1] else False
-    return None
 
 
 def _changed(left: Claim, right: Claim) -> bool:
-    return (
+    # The same words in another order exchange two values.
+    return sorted(left.key) != sorted(right.key) and (
         _polarity_flipped(left, right)
         or _rejects(left, right)
         or _rejects(right, left)
@@ -222,37 +180,83 @@ def _rejects(claim: Claim, other: Claim) -> bool:
     return [(token.kind, token.value) for token in other.tokens] == [*plain[:-3], plain[-1]]
 
 
-def _one_value_replaced(left: Claim, right: Claim) -> bool:
-    a, b = left.tokens, right.tokens
-    plain_a, plain_b = [(t.kind, t.value) for t in a], [(t.kind, t.value) for t in b]
+def _common(left: Claim, right: Claim) -> tuple[int, int]:
+    """How many tokens are equal at the start, and then at the end."""
+    a, b = [(t.kind, t.value) for t in left.tokens], [(t.kind, t.value) for t in right.tokens]
     shortest = min(len(a), len(b))
     start = 0
-    while start < shortest and plain_a[start] == plain_b[start]:
+    while start < shortest and a[start] == b[start]:
         start += 1
     end = 0
-    while end < shortest - start and plain_a[-1 - end] == plain_b[-1 - end]:
+    while end < shortest - start and a[-1 - end] == b[-1 - end]:
         end += 1
+    return start, end
+
+
+def _one_value_replaced(left: Claim, right: Claim) -> bool:
+    a, b = left.tokens, right.tokens
+    start, end = _common(left, right)
     old, new = a[start : len(a) - end], b[start : len(b) - end]
     if not (1 <= len(old) <= _LONGEST_VALUE and 1 <= len(new) <= _LONGEST_VALUE):
         return False
     kinds = {token.kind for token in (*old, *new)}
     if kinds & {"not", "may", "compare"}:
         return False
+    # "grouped by age" beside "named by initials": two things are said.
+    if "direction" in kinds and max(len(old), len(new)) > 1:
+        return False
+    # Words in common beside others are the same in other words.
+    if not {(t.kind, t.value) for t in old}.isdisjoint((t.kind, t.value) for t in new):
+        return False
     if any(claim.predicate is not None and start < claim.predicate for claim in (left, right)):
         return False
     # "Never", alone, is no subject.
-    has_subject = any(token.kind not in ("not", "may") for token in a[:start])
+    subject = [token for token in a[:start] if token.kind not in ("not", "may")]
     rivals = _rivals(old, new)
     if kinds == {"number"} and len(old) == len(new) == 1:
-        return has_subject or old[0].valued or new[0].valued
+        return bool(subject) or old[0].valued or new[0].valued
     if kinds == {"switch"}:
-        return start > 0 or end > 0
+        return old[0].value[1:] == new[0].value[1:] and start + end > 0
     if not (old[0].valued and new[0].valued):
         return _known_value_inside(old, new) if kinds == {"run"} else rivals is True and start + end > 0
-    if not has_subject:
+    if not subject:
         # Value of what? Only known rivals, or spellings of one name, exclude each other then.
-        return rivals is True or (rivals is None and _spelled_alike(old, new))
+        return (rivals is True and not _is_part(old, new)) or (rivals is None and _spelled_alike(old, new))
+    # 公制, 公制单位: one value in two spellings.
+    if len({token.kind for token in (*old, *new)}) < 2 and _is_part(old, new):
+        return False
+    if rivals is None and (_is_holder(subject) or _may_both_hold(subject, old, new, end)):
+        return False
     return rivals is not False
+
+
+def _rivals(left: Sequence[Token], right: Sequence[Token]) -> bool | None:
+    """Whether two values stand for the same thing; None when nothing is known of them."""
+    a, b = " ".join(token.value for token in left), " ".join(token.value for token in right)
+    known_a, known_b = families(a), families(b)
+    if known_a and known_b:
+        return bool(known_a & known_b)
+    if known_a or known_b:
+        # A name may belong to the family, though nobody told; a plain word does not.
+        if a.isascii() and b.isascii():
+            return None if all(token.is_name for token in (right if known_a else left)) else False
+        return None if a[-1] == b[-1] else False
+    return None
+
+
+def _is_holder(subject: Sequence[Token]) -> bool:
+    return all(token.value in _HOLDERS for token in subject)
+
+
+def _may_both_hold(subject: Sequence[Token], old: Sequence[Token], new: Sequence[Token], end: int) -> bool:
+    """Whether two values that nobody knows may well be true of one subject."""
+    if len(old) != 1 or len(new) != 1:
+        return False
+    if old[0].kind == new[0].kind == "word":
+        # Several things are two things at once, and several kinds of thing are used together.
+        both_plural = old[0].is_plural and new[0].is_plural
+        return both_plural or (end == 0 and subject[-1].is_plural and not (old[0].is_name and new[0].is_name))
+    return {old[0].kind, new[0].kind} == {"run", "word"}
 
 
 def _spelled_alike(old: Sequence[Token], new: Sequence[Token]) -> bool:
@@ -260,33 +264,88 @@ def _spelled_alike(old: Sequence[Token], new: Sequence[Token]) -> bool:
     return len(a) >= 3 and a in b
 
 
+def _is_part(old: Sequence[Token], new: Sequence[Token]) -> bool:
+    a, b = sorted(("".join(t.value for t in old), "".join(t.value for t in new)), key=len)
+    return not a.isascii() and (b.startswith(a) or b.endswith(a))
+
+
 def _known_value_inside(old: Sequence[Token], new: Sequence[Token]) -> bool:
     """登录页主色蓝色 beside 登录页主色绿色: one run each, in which a known value is replaced by its rival."""
-    if len(old) != 1 or len(new) != 1:
+    return len(old) == len(new) == 1 and exchanged(old[0].value, new[0].value)
+
+
+# --- Contradictions -----------------------------------------------------------------------------------------
+
+# Two sides of one thing: 发布前冻结, 发布后冻结.
+_SIDES: Final = frozenset(
+    map(
+        frozenset,
+        re.findall(r"\S+", "前后 内外 升降 增减 高低 早晚 左右 有无 进出 正反 上下 多少 大小 快慢 加减"),
+    )
+)
+# What stands before the number of one of its kind: "level 1 has 3 enemies" says nothing of level 2.
+_LABELS: Final = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        level stage chapter step phase part section page lesson unit week day grade year version room group
+        layer round act scene table figure zone floor module task team line sprint release 第 版本 阶段 步骤
+        章节 表 图
+        """,
+    )
+)
+_Slots = dict[int, list[tuple[str, str]]]
+
+
+def _on_another_side(left: Claim, right: Claim) -> bool:
+    """发布前冻结代码 beside 发布后冻结代码: one letter of one run is the other of a pair, and not the first."""
+    start, end = _common(left, right)
+    old, new = left.tokens[start : len(left.tokens) - end], right.tokens[start : len(right.tokens) - end]
+    if len(old) != 1 or len(new) != 1 or not old[0].kind == new[0].kind == "run":
         return False
     a, b = old[0].value, new[0].value
-    for family in _FAMILIES:
-        for one in family:
-            if one.isascii() or one not in a:
-                continue
-            if any(not two.isascii() and two != one and a.replace(one, two, 1) == b for two in family):
-                return not a.startswith(one)
-    return False
+    if len(a) != len(b):
+        return False
+    apart = [place for place, pair in enumerate(zip(a, b, strict=True)) if pair[0] != pair[1]]
+    return len(apart) == 1 and start + apart[0] > 0 and frozenset((a[apart[0]], b[apart[0]])) in _SIDES
 
 
 def _differ_in_hard_tokens(left: Claim, right: Claim) -> bool:
-    a, b = [(t.kind, t.value) for t in left.tokens], [(t.kind, t.value) for t in right.tokens]
-    equal = 0
-    for operation, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if operation == "equal":
-            equal += i2 - i1
-            continue
-        one, other = a[i1:i2], b[j1:j2]
-        # userId beside userid: the same letters, but one of them is an exact name.
-        respelled = [value.casefold() for _, value in one] == [value.casefold() for _, value in other]
-        if not respelled and any(kind not in HARD for kind, _ in (*one, *other)):
-            return False
-    return equal > 0
+    """Whether all other words are equal in order; another number of the subject, though, is another subject."""
+    names = {token.value for claim in (left, right) for token in claim.tokens if token.kind == "word"}
+    soft_left, hard_left = _parts(left, names)
+    soft_right, hard_right = _parts(right, names)
+    if soft_left != soft_right:
+        return False
+    if not soft_left and set(left.key).isdisjoint(right.key):
+        return False
+    slots = [place for place in hard_left | hard_right if hard_left.get(place) != hard_right.get(place)]
+    named = [place for place in slots if place == 0 or soft_left[place - 1] in _LABELS]
+    if not any(_names_another(hard_left.get(place, []), hard_right.get(place, [])) for place in named):
+        return True
+    return len(slots) < 2 and all(hard_left[place][1:] == hard_right[place][1:] for place in slots)
+
+
+def _parts(claim: Claim, names: set[str]) -> tuple[list[str], _Slots]:
+    """The words in order, and what stands before, between and after them, place by place.
+
+    An exact name that the other claim spells as a plain word (userId, userid) is a word here.
+    """
+    soft: list[str] = []
+    hard: _Slots = defaultdict(list)
+    for token in claim.tokens:
+        folded = token.value.casefold()
+        if token.kind not in HARD or (token.kind == "identifier" and folded in names):
+            soft.append(folded)
+        else:
+            hard[len(soft)].append((token.kind, token.value))
+    return soft, hard
+
+
+def _names_another(left: list[tuple[str, str]], right: list[tuple[str, str]]) -> bool:
+    """Level 1, level 2: what comes first is the number or the name of another thing."""
+    first = [slot[0] if slot else ("", "") for slot in (left, right)]
+    return first[0] != first[1] and all(kind in ("number", "identifier") for kind, _ in first)
 
 
 def _same_subject_other_value(left: Claim, right: Claim) -> bool:
@@ -301,6 +360,9 @@ def _same_subject_other_value(left: Claim, right: Claim) -> bool:
         or not values_b
         or max(len(values_a), len(values_b)) > _LONGEST_PREDICATE
     ):
+        return False
+    subject = [token for token in left.tokens[:cut] if token.kind not in ("not", "may")]
+    if not subject or _is_holder(subject):
         return False
     return not set(values_a) <= set(values_b) and not set(values_b) <= set(values_a)
 
