@@ -1,0 +1,1 @@
+"""How well Cairn does on labelled cases. Measures; writes nothing."""
