@@ -102,12 +102,15 @@ INTENT_RULES = {
     "contentless_continuation": _("it only says to go on"),
     "asks_for_the_past": _("it asks for what was said before"),
     "back_reference": _("it refers to what was just said"),
+    "leans_on_what_was_said": _("it is short and leans on what was said"),
     "first_in_topic": _("it is the first of its topic"),
     "no_back_reference": _("it refers to nothing before it"),
 }
 DEGRADED = {
     "recall_failed": _("recall failed, the turn opened without"),
     "recall_deadline": _("recall took too long, the turn opened without"),
+    "episodes_failed": _("turns of other topics could not be looked up"),
+    "summary_failed": _("the topic's summary could not be read"),
 }
 OUTCOMES: dict[str, Any] = {
     Outcome.STORED: _("stored"),
