@@ -307,6 +307,9 @@ def _store(claim: Claim, read: Topic, *, through: int, summary: Summary | None) 
     topic = _held(claim)
     if topic.summarised_through != read.summarised_through:
         raise ClaimLost
+    read.project.refresh_from_db(fields=["memory_enabled"])
+    if not read.project.memory_enabled:
+        return _release(topic, read.project)
     topic.summarised_through = through
     if summary is not None:
         summary.pk = None

@@ -51,7 +51,8 @@ class TopicAdmin(ReadableAdmin):
     search_fields = ("title", "ref", "area", "project__slug")
     list_select_related = ("project",)
     where_there: ClassVar = {
-        "summary_said": "summary",
+        "summary_said": "summary_id",
+        "summary_due": "summary_due_at",
         "due": "distil_due_at",
         "retry": "distil_retry_at",
         "distil_failures": "distil_failures",
@@ -71,7 +72,7 @@ class TopicAdmin(ReadableAdmin):
         ),
         (_("What was said"), {"fields": ("turns_table", "rules")}),
         (_("What was kept"), {"fields": ("memories_list", "runs")}),
-        (_("Distilling"), {"fields": (("distilling", "due"), ("retry", "distil_failures"))}),
+        (_("Distilling"), {"fields": (("distilling", "due"), ("retry", "distil_failures"), "summary_due")}),
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Topic]:
@@ -125,7 +126,19 @@ class TopicAdmin(ReadableAdmin):
 
     @display(description=_("summary"))
     def summary_said(self, obj: Topic) -> SafeString | str:
-        return prose(obj.summary.text if obj.summary else "")
+        if (summary := obj.summary) is None:
+            return NOTHING
+        told = gettext("up to turn %(through)s, %(n)s tokens, by %(backend)s") % {
+            "through": number(summary.through),
+            "n": number(summary.tokens),
+            "backend": " · ".join(filter(None, (summary.backend, summary.model))),
+        }
+        return stacked((prose(summary.text), quiet(told), quiet(moment(summary.created_at))))
+
+    @display(description=_("to be summed up"))
+    def summary_due(self, obj: Topic) -> SafeString | str:
+        tried = gettext("tries in vain: %(n)s") % {"n": number(obj.summary_failures)}
+        return stacked((moment(obj.summary_due_at), obj.summary_failures and quiet(tried)))
 
     @display(description=_("turns"), wrapper_class="cairn-wide")
     def turns_table(self, obj: Topic) -> SafeString | str:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
+from chats import episodes, summaries
 from chats.hearing import refusal_message
 from chats.models import Chat
 from memories import guard
@@ -83,6 +84,9 @@ class ChatAdmin(ReadableAdmin):
         "model_said": "model",
         "milestone_said": "milestone",
         "account": "given",
+        "summary_given": "given",
+        "episodes_given": "given",
+        "digest_said": "digest",
         "intent_said": "given",
         "heard": "explicit",
         "ref_tag": "ref",
@@ -96,8 +100,20 @@ class ChatAdmin(ReadableAdmin):
             _("Conversation"),
             {"fields": ("said_whole", "attached_said", "further_said", "reply_said", "error_said")},
         ),
-        (_("What it was given"), {"fields": ("chip", "memories_given", "recalls", "account")}),
-        (_("What it brought"), {"fields": ("heard", "rules", "distilled", "candidates")}),
+        (
+            _("What it was given"),
+            {
+                "fields": (
+                    "chip",
+                    "memories_given",
+                    "recalls",
+                    "summary_given",
+                    "episodes_given",
+                    "account",
+                )
+            },
+        ),
+        (_("What it brought"), {"fields": ("heard", "rules", "distilled", "candidates", "digest_said")}),
         (
             _("More"),
             {
@@ -211,6 +227,41 @@ class ChatAdmin(ReadableAdmin):
             for recall in Recall.objects.filter(chat=obj).order_by("-pk")[:SHOWN]
         )
         return table((_("recall"), _("at"), _("taken for"), _("tokens"), _("took"), _("error")), rows)
+
+    @display(description=_("summary given"))
+    def summary_given(self, obj: Chat) -> SafeString | str:
+        summary = summaries.given(obj.given.get("summary"))
+        if summary is None:
+            return gettext("forgotten since") if obj.given.get("summary") else NOTHING
+        return stacked(
+            (
+                prose(summary.text),
+                quiet(
+                    gettext("up to turn %(through)s, %(n)s tokens")
+                    % {"through": number(summary.through), "n": number(summary.tokens)}
+                ),
+            )
+        )
+
+    @display(description=_("turns of other topics"), wrapper_class="cairn-wide")
+    def episodes_given(self, obj: Chat) -> SafeString | str:
+        given = episodes.given(obj.given.get("episodes", []))
+        turns = Chat.objects.select_related("topic").in_bulk([episode.turn for episode in given])
+        rows = (
+            (
+                link(turns[episode.turn], episode.content),
+                link(turns[episode.turn].topic),
+                moment(episode.sent_at),
+                number(episode.tokens),
+            )
+            for episode in given
+            if episode.turn in turns
+        )
+        return table((_("turn"), _("topic"), _("sent"), _("tokens")), rows)
+
+    @display(description=_("digest"))
+    def digest_said(self, obj: Chat) -> SafeString | str:
+        return prose(obj.digest)
 
     @display(description=_("tokens"))
     def account(self, obj: Chat) -> str:

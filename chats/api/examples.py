@@ -78,6 +78,13 @@ TOPIC: dict[str, Any] = {
     "area": "登录",
     "status": "open",
     "turns": 4,
+    "summary": {
+        "text": SUMMED_UP,
+        "through": 3,
+        "tokens": 31,
+        "backend": "rules",
+        "created_at": "2026-12-01T01:31:20Z",
+    },
     "distil": {"state": "pending", "due_at": "2026-12-01T01:31:20Z"},
     "created_at": "2026-12-01T01:12:00Z",
     "updated_at": "2026-12-01T01:31:18Z",

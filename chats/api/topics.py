@@ -30,7 +30,16 @@ from projects.roles import Permission
 if TYPE_CHECKING:
     from rest_framework.request import Request
 
+    from chats.models import Summary
     from projects.models import Project
+
+
+class SummaryAnswer(serializers.Serializer[Any]):
+    text = serializers.CharField()
+    through = serializers.IntegerField(help_text="The number of the last turn that is in it.")
+    tokens = serializers.IntegerField()
+    backend = serializers.CharField(help_text="`rules`: in the talk's own words.")
+    created_at = serializers.DateTimeField()
 
 
 class TopicAnswer(serializers.Serializer[Any]):
@@ -40,6 +49,7 @@ class TopicAnswer(serializers.Serializer[Any]):
     area = serializers.CharField()
     status = serializers.ChoiceField(choices=Topic.TopicStatus.choices)
     turns = serializers.IntegerField(help_text="How many.")
+    summary = SummaryAnswer(allow_null=True, help_text="What it came to; null: nothing was summed up yet.")
     distil = DistilAnswer()
     created_at = serializers.DateTimeField()
     updated_at = serializers.DateTimeField()
@@ -64,7 +74,7 @@ class TopicListView(ServiceView):
         """The project's topics, the one with the latest ending of a turn first."""
         project = access.project_for(request, slug, scope=Scope.TRACES_READ, permission=Permission.VIEW)
         wanted = read_parameters(TopicParameters, request, also=paging.PARAMETERS)
-        topics = Topic.objects.of(project).matching(**wanted).with_turn_count()
+        topics = Topic.objects.of(project).matching(**wanted).with_turn_count().select_related("summary")
         return paging.paged(
             request, topics, lambda topic: topic_json(topic, project), ordering=("-updated_at", "-id")
         )
@@ -145,10 +155,15 @@ def topic_json(topic: Any, project: Project) -> dict[str, Any]:
         "area": topic.area,
         "status": topic.status,
         "turns": topic.turn_count,
+        "summary": summary_json(topic.summary) if topic.summary else None,
         "distil": distil_json(topic, project),
         "created_at": topic.created_at,
         "updated_at": topic.updated_at,
     }
+
+
+def summary_json(summary: Summary) -> dict[str, Any]:
+    return {name: getattr(summary, name) for name in ("text", "through", "tokens", "backend", "created_at")}
 
 
 def reached(
@@ -158,10 +173,10 @@ def reached(
     scope: access.Scopes = Scope.TURNS,
     permission: Permission = Permission.TURNS,
 ) -> Topic:
-    topic = Topic.objects.with_turn_count().filter(pk=topic_id).first()
+    topic = Topic.objects.with_turn_count().select_related("summary").filter(pk=topic_id).first()
     return access.reach(request, topic, scope=scope, permission=permission)
 
 
 def _with_count(topic_id: int) -> Topic:
-    topic: Topic = Topic.objects.with_turn_count().get(pk=topic_id)
+    topic: Topic = Topic.objects.with_turn_count().select_related("summary").get(pk=topic_id)
     return topic

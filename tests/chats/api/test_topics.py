@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from chats import distil
-from chats.models import Chat, Instruction, Topic
+from chats import distil, summaries
+from chats.models import Chat, Instruction, Summary, Topic
 from memories.extraction import Extracted
 from memories.models import Candidate, Extraction, Memory, Recall
+from memories.tokens import count
 from projects.models import AuditEvent
 
 if TYPE_CHECKING:
@@ -66,10 +67,28 @@ def test_one_topic(agent: Agent) -> None:
         "area": "",
         "status": "open",
         "turns": 1,
+        "summary": None,
         "distil": {"state": "pending", "due_at": topic.distil_due_at.isoformat().replace("+00:00", "Z")},
         "created_at": topic.created_at.isoformat().replace("+00:00", "Z"),
         "updated_at": topic.updated_at.isoformat().replace("+00:00", "Z"),
     }
+
+
+def test_a_topic_says_what_it_came_to(agent: Agent) -> None:
+    agent.turn("Invoices are rounded half up.", reply="Rounding moved to billing/money.py.")
+    topic = Topic.objects.get()
+    agent.post(f"topics/{topic.pk}/complete/")
+    assert summaries.run(topic.pk) is False
+    row = Summary.objects.get()
+    told = {
+        "text": "- 1: Invoices are rounded half up → Rounding moved to billing/money.py",
+        "through": 1,
+        "tokens": count(row.text),
+        "backend": "rules",
+        "created_at": row.created_at.isoformat().replace("+00:00", "Z"),
+    }
+    assert agent.get(f"topics/{topic.pk}/").json()["summary"] == told
+    assert agent.get(LIST).json()["results"][0]["summary"] == told
 
 
 def test_a_topic_is_named(agent: Agent) -> None:
