@@ -301,6 +301,10 @@ CONTEXT_EPISODES_SHARE = env.float("CONTEXT_EPISODES_SHARE", default=0.05)
 # --- Distilling --------------------------------------------------------------------------------------------
 
 EXTRACTION_BACKEND = env.str("EXTRACTION_BACKEND", default="rules")
+# Of what is in force by itself, the share that is drawn for a person to look at all the same.
+SPOT_CHECK_SHARE = env.float("SPOT_CHECK_SHARE", default=0.05)
+if not 0 <= SPOT_CHECK_SHARE <= 1:
+    raise ImproperlyConfigured(f"SPOT_CHECK_SHARE is a share from 0 to 1, not {SPOT_CHECK_SHARE}.")
 # What a model backend may take: calls in a run × seconds a call. The rules call nothing.
 EXTRACTION_MAX_REQUESTS = env.int("EXTRACTION_MAX_REQUESTS", default=3)
 EXTRACTION_TIMEOUT_S = env.int("EXTRACTION_TIMEOUT_S", default=60)

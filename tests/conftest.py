@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
-from django.conf import settings
+from django.conf import settings as site
 from rest_framework.test import APIClient
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.contrib.auth.models import User
+    from pytest_django.fixtures import SettingsWrapper
 
 # How long an example takes says nothing on a busy machine.
 hypothesis.settings.register_profile("cairn", deadline=None)
@@ -22,13 +23,19 @@ hypothesis.settings.load_profile("cairn")
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_are_looked_up_when_asked_for() -> None:
     """Else each test client would read through all of them, and warn where none are collected."""
-    settings.WHITENOISE_AUTOREFRESH = True
+    site.WHITENOISE_AUTOREFRESH = True
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _nobody_is_throttled() -> None:
     """Tests send as much as they like: keys of one test have the ids of another's. Those of the throttle set a rate."""
-    settings.THROTTLE_RATE = ""
+    site.THROTTLE_RATE = ""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_drawn_for_a_look(settings: SettingsWrapper) -> None:
+    """What is drawn depends on the project's id, which is another in each run. Tests of it set the share."""
+    settings.SPOT_CHECK_SHARE = 0.0
 
 
 @pytest.fixture

@@ -62,6 +62,7 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
         ("project", ProjectFilter),
         ("authority", ChoicesDropdownFilter),
         "withheld",
+        "spot_check",
         WithheldForFilter,
         "always",
         ("updated_at", RangeDateTimeFilter),
@@ -200,6 +201,7 @@ class MemoryAdmin(MemoryPieces, StoreAdmin):
             obj.withheld and gettext("withheld by the guard"),
             obj.withheld and str(WITHHELD_FOR.get(obj.withheld_for, obj.withheld_for)),
             obj.contradicts_id and gettext("may contradict another"),
+            obj.spot_check and gettext("drawn for a look"),
         ]
         return stacked(
             (

@@ -44,8 +44,10 @@ DOORS: dict[str, Callable[..., Memory | None]] = {
 
 def verbs(memory: Memory) -> tuple[str, ...]:
     """What can be done with this memory besides editing it."""
-    lets_go = ("confirm",) if memory.status == Status.ACTIVE and memory.withheld else ()
-    return lets_go + VERBS[memory.status]
+    is_in_force = memory.status == Status.ACTIVE
+    if is_in_force and memory.spot_check:
+        return ("confirm", "reject", *VERBS[memory.status])
+    return (("confirm",) if is_in_force and memory.withheld else ()) + VERBS[memory.status]
 
 
 class CommaListField(forms.CharField):

@@ -25,6 +25,7 @@ MEMORY: dict[str, Any] = {
     "withheld": False,
     "withheld_for": "",
     "findings": [],
+    "spot_check": False,
     "evidence": [
         {"quote": "页面引用区块要用区块 ID", "role": "user", "turn": 311, "said_at": "2026-12-01T01:30:12Z"}
     ],

@@ -77,6 +77,7 @@ class MemoryParameters(Parameters):
     )
     always = QueryBoolean(required=False)
     withheld = QueryBoolean(required=False)
+    spot_check = QueryBoolean(required=False)
     withheld_for = StringField(
         required=False, max_length=MAX_CODE, help_text="The guard’s code for why it is withheld."
     )
@@ -96,6 +97,7 @@ class MemoryFilter(StrictSerializer):
     area = StringField(max_length=120, allow_blank=True, required=False)
     always = BooleanField(required=False)
     withheld = BooleanField(required=False)
+    spot_check = BooleanField(required=False)
     withheld_for = StringField(max_length=MAX_CODE, required=False)
     q = StringField(max_length=MAX_WORDS, required=False)
     ids = ListField(child=IntegerField(min_value=1), max_length=MAX_SELECTED, required=False)
@@ -108,7 +110,7 @@ def narrowed(memories: MemoryQuerySet, wanted: Mapping[str, Any]) -> MemoryQuery
     for name in _LISTS:
         if name in wanted:
             memories = memories.filter(**{f"{name}__in": wanted[name]})
-    for name in ("area", "always", "withheld", "withheld_for"):
+    for name in ("area", "always", "withheld", "withheld_for", "spot_check"):
         if name in wanted:
             memories = memories.filter(**{name: wanted[name]})
     if "ids" in wanted:

@@ -145,6 +145,9 @@ class MemoryAnswer(serializers.Serializer[Any]):
     findings = FindingAnswer(
         many=True, help_text="All that the guard has against it now; empty unless withheld."
     )
+    spot_check = serializers.BooleanField(
+        help_text="In force by itself, and drawn for a person to look at: confirm, edit, disable or reject it."
+    )
     evidence = EvidenceAnswer(many=True)
     said_at = serializers.DateTimeField()
     created_at = serializers.DateTimeField()

@@ -37,15 +37,16 @@ def confirm(
     """Put a proposal in force with a person's authority; what it replaces becomes superseded.
 
     `changes` are made first (see `edit`), and go back with the confirmation.
-    An active memory that the guard withholds is recalled again. Raises ProposalDecided if somebody was quicker,
-    TargetChanged if what it would replace is neither what it was when this was proposed nor the `target_version`
-    that the person has seen, KeyTaken if another memory took its key, GuardRefused, PersonRequired.
+    An active memory that the guard withholds is recalled again, one that was drawn for a look is a person's from
+    now on. Raises ProposalDecided if somebody was quicker, TargetChanged if what it would replace is neither what it
+    was when this was proposed nor the `target_version` that the person has seen, KeyTaken if another memory took its
+    key, GuardRefused, PersonRequired.
     """
     _require_person(by)
     lock(project)
     memory = load(project, memory_id, version=version)
     is_proposal = memory.status == Status.PROPOSED
-    if not is_proposal and not (memory.status == Status.ACTIVE and memory.withheld):
+    if not is_proposal and not (memory.status == Status.ACTIVE and (memory.withheld or memory.spot_check)):
         raise ProposalDecided(memory)
     if changes:
         memory = edit(project=project, memory_id=memory_id, changes=changes, by=by, reason=reason)
@@ -70,14 +71,14 @@ def confirm(
 def reject(
     *, project: Project, memory_id: int, by: Actor, version: int | None = None, reason: str = ""
 ) -> Memory:
-    """Turn a proposal down; its tombstone keeps it from being proposed again.
+    """Turn a proposal down, or what was drawn for a look; its tombstone keeps it from being proposed again.
 
     Raises ProposalDecided, PersonRequired.
     """
     _require_person(by)
     lock(project)
     memory = load(project, memory_id, version=version)
-    if memory.status != Status.PROPOSED:
+    if memory.status != Status.PROPOSED and not memory.spot_check:
         raise ProposalDecided(memory)
     memory.status = Status.REJECTED
     memory.status_changed_by_person = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace as with_changes
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
@@ -27,7 +28,7 @@ from memories.store.changes import verb
 from memories.store.drafts import Draft
 from memories.store.errors import ContentTaken, KeyTaken, PersonRequired, StaleMemory, WrongStatus
 from memories.text import fold, terms
-from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
+from memories.trust import AUTOMATIC_MAX_IMPORTANCE, is_drawn, needs_review
 from projects import audit
 from projects.models import Project, new_version
 
@@ -285,6 +286,11 @@ def create(
         contradicts=contradicts,
     )
     withhold(memory, held)
+    memory.spot_check = (
+        not by.is_person
+        and memory.status == Status.ACTIVE
+        and is_drawn(project.pk, content_hash(memory.content), share=settings.SPOT_CHECK_SHARE)
+    )
     memory.key = free_key(project, memory.key, held_by=holders)
     save(memory, action="create", by=by, reason=reason)
     return memory
@@ -374,6 +380,7 @@ def trust(memory: Memory, *, by: Actor) -> None:
     """A person stands behind the memory from now on."""
     memory.authority = Authority.PERSON
     memory.confirmed_at = timezone.now()
+    memory.spot_check = False
     # A stranger's word for it does not take a member's away.
     memory.confirmed_by = by.user or memory.confirmed_by
 
@@ -389,6 +396,7 @@ def save(memory: Memory, *, action: str, by: Actor, reason: str = "") -> None:
     memory.content_hash = content_hash(memory.content)
     memory.updated_at = timezone.now()
     memory.updated_by = by.user
+    memory.spot_check = memory.spot_check and memory.status == Status.ACTIVE
     if is_new:
         memory.tokens = 0
     else:

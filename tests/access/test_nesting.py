@@ -182,6 +182,7 @@ NOT_TO_BE_SET: dict[str, Any] = {
     "withheld": False,
     "withheld_for": "override",
     "findings": [],
+    "spot_check": True,
     "evidence": [],
     "said_at": "2026-12-01T00:00:00Z",
     "source_topic": 1,
