@@ -8,18 +8,27 @@ import itertools
 import re
 from typing import Final
 
+from memories.guard.findings import occurs
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
 MAX_LENGTH: Final = 512
 TESTED: Final = 128  # the first characters of a long value tell what it is
 _PARTS: Final = 16
+_JOINTS: Final = re.compile("[-_.]")
 
 _SYMBOLS: Final = re.compile(r"[!@#$%^&*~?+]")
-_PLACEHOLDER: Final = re.compile(
-    r"x{4,}|^\*+$|\*{3,}$|\*{4,}|\.{3}|…|#{4,}|-{4,}|_{4,}|0{8,}|example|placeholder|redacted|masked"
-    r"|change[-_]?me|replace[-_]?(?:me|with)"
-    r"|your[-_]?(?:\w|$)|(?:^|[-_.])(?:my|the|some|dummy|fake|sample|insert|todo|tbd|null|none|undefined"
-    r"|true|false)(?:[-_.]|$)"
-    r"|[-_]here$|12345678901|abcdefgh|<|>|\$\{|\{\{|%\(|^%s$"
-)
+# Signs of a placeholder, anywhere in a value; "******" and "…" among them.
+_STANDS_FOR: Final = (
+    "xxxx", "****", "...", "…", "####", "----", "____", "00000000", "example", "placeholder", "redacted",
+    "masked", "changeme", "change-me", "change_me", "replaceme", "replace-me", "replace_me", "replace-with",
+    "replace_with", "12345678901", "abcdefgh", "<", ">", "${", "{{", "%(",
+)  # fmt: skip
+_YOURS: Final = re.compile(r"your[-_@]?(?:\w|$)")
+_NO_NAMES: Final = _words("my the some dummy fake sample insert todo tbd null none undefined true false")
 # Words that documentation writes where a connection string has its password.
 _STAND_INS: Final = frozenset(
     {"password", "passwd", "pass", "pwd", "pw", "secret", "token", "key", "apikey", "user", "username",
@@ -27,16 +36,16 @@ _STAND_INS: Final = frozenset(
     "yourpassword", "dbpass", "dbpassword"}
 )  # fmt: skip
 _ALGORITHM: Final = re.compile(
-    r"(?i)(?:pbkdf|sha-?3?|aes|rsa|hs|rs|es|ps|md|ed|sm|des|hmac|ecdsa|argon|bcrypt|base|utf|ucs|gbk?|iso"
-    r"|rfc|x|tls|ssl|ssh"
-    r"|oauth|http|curve|secp|p|chacha|poly|blake|crc|ipv|win|int|uint|float|varchar|char"
+    r"(?:pbkdf|sha-?3?|aes|rsa|(?<![a-z])(?:hs|rs|es|ps|md|ed|sm|gbk?|x|p|v)|des|hmac|ecdsa|argon|bcrypt|base|utf|ucs|iso"
+    r"|rfc|tls|ssl|ssh"
+    r"|oauth|http|curve|secp|chacha|poly|blake|crc|ipv|win|int|uint|float|varchar|char"
     r"|bit)-?\d{1,5}(?:gcm|cbc|ctr|url|mb|k1|r1|id|le|be)?\d?"
 )
 _CODE: Final = re.compile(
     r"^(?:\$[A-Za-z_]\w*|%\w+%|\$\(.*|https?:.*|\.{0,2}/.*|~/.*|[A-Za-z]:\\.*|--?[a-z].*)$"
     r"|(?:^|[^A-Za-z])(?:process\.env|os\.environ|import\.meta|getenv|settings|config|self|this|request|env"
     r"|secrets|vars)\."
-    r"|::|->"
+    r"|::|->|^\*\*?[A-Za-z_]\w*\*{0,2}$|\[\^?[A-Za-z0-9%]{1,3}-|\(\?[:=!<P]|\\[dwsb.]|^\^[\[(\\]|0-9A-Za-z|a-z0-9|A-Za-z|a-zA-Z|__\w+__|^@[\w.-]+(?::\d+)?/"
 )
 _FILE: Final = re.compile(
     r"\.(?:jsonc?|ya?ml|env|py|[cm]?[jt]sx?|vue|mdc?|txt|key|pem|crt|cer|p12|pfx|jks|cfg|conf|ini|toml|go"
@@ -50,17 +59,21 @@ _MEASURE: Final = re.compile(
 )
 _VERSION: Final = re.compile(
     r"^[\w@/-]*?[@v^~=]*\d+(?:\.(?:\d+|x))+(?:[-+.](?:alpha|beta|rc|dev|post|lts)?[\d.]*)?$"
+    r"|^(?:\d+:)?\d+\.\d+[a-z\d.]*(?:[-+~][a-z\d.]+)+$"
 )
 _DATE: Final = re.compile(r"^(?:19|20)\d\d[-/.]?[01]\d[-/.]?[0-3]\d(?:t[\d:.]+z?)?$")
 _MAIL: Final = re.compile(r"^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$")
-_PACKAGE: Final = re.compile(r"^@[\w-]+/[\w.-]+|^[a-z][\w.-]*@(?:latest|next|v?\d{1,2}(?:\.\d+)*)$")
+_PACKAGE: Final = re.compile(r"^@[\w-]+/[\w.-]+|^[a-z][a-z\d_.-]*@(?:latest|next|v?\d{1,2}(?:\.\d+)*)$")
 _UUID: Final = re.compile(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 _SEPARATORS: Final = re.compile(r"[._\-/:#@\\+,=&?]+")
-_WORD: Final = re.compile(r"[a-z]+|[A-Z]+|[A-Z]?[a-z]*(?:[A-Z][a-z]+)+[A-Z]*|[A-Z]+[a-z]+")
+_WORD: Final = re.compile(
+    r"[a-z]+|[A-Z]+|[A-Z]?[a-z]*(?:[A-Z][a-z]+)+[A-Z]*|[a-z]{3,}[A-Z]{2,5}[a-z]{2,}|[A-Z]+[a-z]+"
+)
 _NUMBERED: Final = re.compile(
     r"([A-Za-z]+)\d{1,2}|[a-z]{1,6}\d{1,2}[a-z]{1,8}|[a-z]{1,2}\d{1,4}[a-z]{0,2}|[A-Z]{1,3}\d{1,2}[a-z]+"
-    r"|\d[A-Z][a-z]+|v?\d{1,8}[a-z]?|\d{1,4}[a-z]{1,5}"
+    r"|\d[A-Z][a-z]+|v?\d{1,8}[a-z]?|\d{1,4}[a-z]{1,5}|(?:[A-Z][a-z]{2,}){1,3}\d{1,2}(?:[A-Z][a-z]{2,}){1,3}"
 )
+_GROUPED: Final = re.compile(r"(?=[^\d]*\d)[A-Za-z\d]{4,6}(?:-[A-Za-z\d]{4,6}){1,7}")
 _HUMP: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _CAPITALS: Final = re.compile(r"[A-Z]{2}").match
 _CONSONANTS: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]{5,}")
@@ -69,7 +82,13 @@ _CONSONANTS: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]{5,}")
 def is_placeholder(value: str) -> bool:
     """Stands for a value without being one: <…>, ${…}, xxxx, your-key, ******."""
     low = value.lower()
-    return bool(_PLACEHOLDER.search(low)) or low in _STAND_INS or len(set(low)) < min(4, len(low) - 2)
+    if occurs(_STANDS_FOR, low) or low in _STAND_INS or len(set(low)) < min(4, len(low) - 2):
+        return True
+    if low.endswith(("***", "-here", "_here")) or low == "%s" or not low.strip("*"):
+        return True
+    if "your" in low and _YOURS.search(low):
+        return True
+    return not low.isalnum() and not _NO_NAMES.isdisjoint(_JOINTS.split(low, _PARTS))
 
 
 def has_random_letters(word: str) -> bool:
@@ -80,11 +99,22 @@ def has_random_letters(word: str) -> bool:
     if not (word.islower() or word.isupper()):
         flips = sum(one.islower() and two.isupper() for one, two in itertools.pairwise(word))
         humps = _HUMP.findall(word)
-        return flips / size > 0.2 or (any(map(_CAPITALS, humps)) and size / len(humps) < 3.4)
+        return (flips / size > 0.2 and size / len(humps) < 3) or (
+            any(map(_CAPITALS, humps)) and size / len(humps) < 3.4
+        )
     vowels = sum(char in "aeiouyAEIOUY" for char in word)
     return size >= 12 and (
         vowels / size < 0.2 or bool(_CONSONANTS.search(word.lower()) and vowels / size < 0.3)
     )
+
+
+def _without_algorithms(value: str) -> str:
+    """`value` without "sha256", "AES-128": their digits say nothing about the rest."""
+    pieces, at = [], 0
+    for match in _ALGORITHM.finditer(value.lower()):
+        pieces.append(value[at : match.start()])
+        at = match.end()
+    return "".join(pieces) + value[at:] if at else value
 
 
 def is_name(value: str) -> bool:
@@ -92,13 +122,13 @@ def is_name(value: str) -> bool:
     low = value.lower()
     if len(value) <= TESTED and (
         _MAIL.match(low)
-        or _PACKAGE.match(low)
+        or _PACKAGE.match(value)
         or _VERSION.match(low)
         or _DATE.match(low)
         or _FILE.search(low)
     ):
         return True
-    parts = [part for part in _SEPARATORS.split(_ALGORITHM.sub("", value), _PARTS)[:_PARTS] if part]
+    parts = [part for part in _SEPARATORS.split(_without_algorithms(value), _PARTS)[:_PARTS] if part]
     letters = 0
     for part in set(parts):
         if part.isalpha():
@@ -118,7 +148,7 @@ def _is_code(value: str) -> bool:
 
 
 def is_algorithm(value: str) -> bool:
-    return bool(_ALGORITHM.fullmatch(value))
+    return bool(_ALGORITHM.fullmatch(value.lower()))
 
 
 def is_no_value(value: str) -> bool:
@@ -130,6 +160,11 @@ def is_number(value: str) -> bool:
     return value.isdigit() and 4 <= len(value) <= 12
 
 
+def is_grouped(value: str, *, least: int = 2) -> bool:
+    """A code in groups, as recovery codes are printed: "k3f9a-x81qz"."""
+    return value.count("-") >= least - 1 and bool(_GROUPED.fullmatch(value)) and not is_sequence(value)
+
+
 def is_random(value: str) -> bool:
     """A generated token: at least 16 characters, many different ones, no words."""
     if len(value) < 16 or len(set(value)) < 8 or is_placeholder(value) or _is_code(value):
@@ -138,6 +173,30 @@ def is_random(value: str) -> bool:
     if digits == 0:
         return any(has_random_letters(part) for part in set(_SEPARATORS.split(value, _PARTS)))
     return digits < len(value) and not is_name(value)
+
+
+def is_dense(value: str) -> bool:
+    """At least 14 letters and digits in an order that only a generator gives, with no label to say so."""
+    if len(value) < 14 or not value.isalnum() or is_placeholder(value) or is_sequence(value):
+        return False
+    digits = sum(map(str.isdigit, value))
+    cases = any(map(str.islower, value)) and any(map(str.isupper, value))
+    return cases and 0 < digits < len(value) * 0.6 and len(set(value)) >= 10 and not is_name(value)
+
+
+def is_sequence(value: str) -> bool:
+    """Letters and digits that count upwards ("abc123def456"): written by hand to show where a value goes."""
+    for kind in (str.isalpha, str.isdigit):
+        run = [ord(char) for char in value.lower() if kind(char)]
+        steps = sum(two - one in (1, -9) for one, two in itertools.pairwise(run))
+        if len(run) > 2 and steps < 0.8 * (len(run) - 1):
+            return False
+    return len(value) >= 6
+
+
+def is_filler(text: str) -> bool:
+    """Nothing but a few different characters: "XXXX\nXXXX" between the lines of an example key."""
+    return len(set(text) - set("\\n \n-END PRIVATEKY")) < 6
 
 
 def is_uuid(value: str) -> bool:
@@ -156,7 +215,7 @@ def is_tokenlike(value: str) -> bool:
 
 def _is_word_with_year(value: str) -> bool:
     return bool(re.fullmatch(r"[A-Za-z]{3,12}[@!#$_]?\d{3,6}[!@#$]?", value)) and not _ALGORITHM.fullmatch(
-        value
+        value.lower()
     )
 
 
@@ -165,7 +224,7 @@ def is_passwordlike(value: str) -> bool:
     low = value.lower()
     if not 6 <= len(value) <= 128 or is_placeholder(value) or _is_code(value) or _MEASURE.match(low):
         return False
-    if _MAIL.match(low) or _PACKAGE.match(low) or _VERSION.match(low) or _FILE.search(low):
+    if _MAIL.match(low) or _PACKAGE.match(value) or _VERSION.match(low) or _FILE.search(low):
         return False
     symbols = len(_SYMBOLS.findall(value.rstrip("!?*")))
     letters = any(map(str.isalpha, value))
@@ -192,3 +251,87 @@ def _kinds(value: str) -> int:
 def is_varied(value: str) -> bool:
     """Letters of both cases, a digit and a symbol in eight characters: what password rules ask for."""
     return len(value) >= 8 and _kinds(value) == 4 and is_passwordlike(value)
+
+
+# ── What people choose ───────────────────────────────────────────────────────────────────────────
+# Words are too common to be told from rules by themselves: these count only right behind "the password is".
+
+_CHOSEN: Final = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9_.@#!-]{3,23}")
+_UNITS: Final = re.compile(r"(?:[a-z]{1,2})?\d+(?:[a-z]{1,3})?|[a-z]+[-_.]?v?\d{1,2}")
+_CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{2,6}-\d+")
+_COMMON: Final = _words(
+    "sunshine dragon monkey letmein iloveyou princess football baseball basketball superman batman starwars"
+    " qwerty qwertyuiop asdfgh asdfghjkl zxcvbn zxcvbnm shadow michael jordan trustno1 butterfly pokemon"
+    " cheese chocolate computer opensesame whatever freedom hunter ashley charlie daniel jessica liverpool"
+    " arsenal chelsea woaini woaiwojia wodemima"
+)
+_SAYS: Final = re.compile(
+    r".*(?:ed|ing|able|ible|ary|ory|ive|less|ful|ous|ent|ant|ally|ely|hen|sen|ten|den|ken|own|ise|ize|ify|crypt|hash|text|only)"
+)
+# What may be said of a password that is not the password: its state, its type, its algorithm, where it is.
+_SAID: Final = _words(
+    "wrong right weak strong safe secure unsafe insecure short long empty blank null none nil true false"
+    " plain public private secret hidden visible unique random same different new old set reset lost stale"
+    " here there above below string str text int integer char varchar bytes number boolean bool object any"
+    " unknown void type field value env vault keyring prompt file stdin input default yes off"
+    " valid invalid correct incorrect mandatory optional missing case sensitive basic digest plaintext"
+    " base64 bcrypt scrypt argon hash salt pepper hex utf ascii unicode json yaml hunter2 ok fine good bad"
+    " password passwd pass passphrase pwd token key secret username user email mail name login id code test"
+    " dummy fake example sample placeholder changeme todo tbd redacted masked not never always also now"
+    " still just already only it this that what how where who why when then they we you my your our his her"
+    " their its the a an in on at to of for by from with as and or but if is are was were be been has have"
+    " had do does did can could may might must should will would shall up down out over under about per via"
+    " using after before until since because while than each every all some no min max minimum maximum"
+    " characters chars digits letters words symbols rotate rules enter type choose pick see ask read use"
+    " used get put keep store hashes encrypts stored bearer jwt oauth sso ldap kerberos saml none"
+)
+
+
+def is_chosen(value: str) -> bool:
+    """A word or two with a number, or a number alone: a password only where nothing else is meant."""
+    if value.isdigit():
+        return 4 <= len(value) <= 12
+    low = value.lower()
+    if (
+        not _CHOSEN.fullmatch(value)
+        or is_placeholder(value)
+        or is_algorithm(value)
+        or _CONSTANT.fullmatch(value)
+    ):
+        return False
+    if _UNITS.fullmatch(low) or _MEASURE.match(low) or _MAIL.match(low) or _PACKAGE.match(low):
+        return False
+    if ("passw" in low and not value.isalnum()) or not any(map(str.isdigit, _ALGORITHM.sub("", low))):
+        return False
+    return not (_VERSION.match(low) or _DATE.match(low) or _FILE.search(low) or _CODE.search(value))
+
+
+def is_common(word: str) -> bool:
+    """Among the passwords that most people choose."""
+    return word.lower() in _COMMON
+
+
+def is_word(word: str) -> bool:
+    """A plain word that says nothing about a password, so that it may be one."""
+    low = word.lower()
+    return (
+        word[1:].islower()
+        and word.isalpha()
+        and word.isascii()
+        and 4 <= len(word) <= 16
+        and low not in _SAID
+        and not _SAYS.fullmatch(low)
+    )
+
+
+def is_phrase(text: str, *, quoted: bool = False) -> bool:
+    """Four to eight plain words that form no sentence: a passphrase."""
+    words = re.split(r"[\s_-]+", text)
+    plain = all(
+        3 <= len(word) <= 10 and word.isascii() and word.islower() and word.isalpha() for word in words
+    )
+    if not plain or not 4 <= len(words) <= 8 or len(set(words)) < len(words):
+        return False
+    return sum(word in _SAID or bool(_SAYS.fullmatch(word)) for word in words) <= (
+        len(words) // 2 if quoted else 1
+    )
