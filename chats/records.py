@@ -59,7 +59,7 @@ def record(
 ) -> None:
     """Write to the turn's row what it is given now, and keep what was recalled for its trace.
 
-    Raises GivenIsGone, and then nothing is written; Chat.DoesNotExist when the turn was deleted meanwhile.
+    Raises GivenIsGone, and then nothing is written; Chat.DoesNotExist when the turn was deleted or erased meanwhile.
     """
     memory = context.memory
     values: dict[str, Any] = {
@@ -87,7 +87,7 @@ def record(
         now = (
             Chat.objects.select_for_update()
             .only("memory_refs", "memory_tokens", "touched_at")
-            .get(pk=chat.pk)
+            .get(pk=chat.pk, erased_at=None)
         )
         _write(project, now, memory, values)
     if recalled is not None:

@@ -21,7 +21,7 @@ from memories.models import Extraction
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 FIELDS = ["distil_pending", "distil_pending_since", "distil_due_at", "distil_trigger"]
 BACK_OFF_S = (30, 60, 120, 300, 600, 1800, 3600)
@@ -156,6 +156,24 @@ def wake(backend: str) -> int:
     """The backend's provider answers again: what waits for it is due. How many topics that are."""
     waiting = Topic.objects.filter(distil_due_at__isnull=False, distil_waits_for=backend)
     return waiting.update(distil_retry_at=None, distil_waits_for="")
+
+
+def interrupt(topic_ids: Sequence[int], *, now: datetime) -> None:
+    """Whatever run holds these topics has read what is no longer there: it stores nothing, and the next begins anew.
+
+    The caller has locked them.
+    """
+    held = Topic.objects.filter(pk__in=topic_ids, distil_lease_token__isnull=False)
+    held.update(
+        distil_lease_token=None,
+        distil_lease_until=None,
+        distil_pending=True,
+        distil_pending_since=now,
+        distil_due_at=now,
+    )
+    Extraction.objects.filter(topic_id__in=topic_ids, status=Extraction.RunStatus.RUNNING).update(
+        status=Extraction.RunStatus.CANCELLED, finished_at=now
+    )
 
 
 def _held(claim: Claim) -> Topic | None:

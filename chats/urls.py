@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from chats.api.erasure import ErasureView
 from chats.api.extractions import RetryView
 from chats.api.health import LiveView, ReadyView
 from chats.api.instructions import DismissView, InstructionListView, PromoteView
@@ -23,6 +24,7 @@ urlpatterns = [
     path("instructions/<int:instruction_id>/dismiss/", DismissView.as_view(), name="instruction-dismiss"),
     path("instructions/<int:instruction_id>/promote/", PromoteView.as_view(), name="instruction-promote"),
     path("extractions/<int:extraction_id>/retry/", RetryView.as_view(), name="extraction-retry"),
+    path("projects/<slug:slug>/erase-person/", ErasureView.as_view(), name="erase-person"),
     path("health/live/", LiveView.as_view(), name="health-live"),
     path("health/ready/", ReadyView.as_view(), name="health-ready"),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from projects.models import AuditEvent
 from projects.transactions import atomic_retry
@@ -68,18 +68,22 @@ def forget_target(project: Project, *, target_type: str, target_id: int) -> int:
     return _change(events, target_key="", reason="")
 
 
-def forget_person(project: Project | None, *, user_id: int | None = None, names: Collection[str] = ()) -> int:
-    """What a person did stays, who it was goes: by user, and by the names of an author of messages."""
-    found = AuditEvent.objects.all() if project is None else AuditEvent.objects.filter(project_id=project.pk)
-    changed = 0
-    if names:
-        by_name = found.filter(actor_kind="author", actor_name__in=list(names))
-        changed += _change(by_name, actor_name=ERASED, user_id=None)
-    if user_id is not None:
-        changed += _change(found.filter(user_id=user_id), actor_name=ERASED, user_id=None)
-        as_target = found.filter(target_type="user", target_id=user_id).exclude(target_key="")
-        changed += _change(as_target, target_key="")
-    return changed
+def forget_person(project: Project, *, user_ids: Collection[int] = (), names: Collection[str] = ()) -> int:
+    """What a person did in the project stays, who it was goes: users, and an author of these names.
+
+    How many events that changed.
+    """
+    events, users = AuditEvent.objects.filter(project_id=project.pk), list(user_ids)
+    acted = events.filter(Q(actor_kind="author", actor_name__in=list(names)) | Q(user_id__in=users))
+    changed = _change(acted, actor_name=ERASED, user_id=None)
+    met = events.filter(target_type="user", target_id__in=users).exclude(target_key="")
+    return changed + _change(met, target_key="", target_id=None)
+
+
+def knows(project: Project, user_ids: Collection[int]) -> bool:
+    """Whether the trail of the project names one of these users."""
+    events, users = AuditEvent.objects.filter(project_id=project.pk), list(user_ids)
+    return events.filter(Q(user_id__in=users) | Q(target_type="user", target_id__in=users)).exists()
 
 
 def older_than(before: datetime) -> QuerySet[AuditEvent]:

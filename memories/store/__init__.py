@@ -7,6 +7,7 @@ history and its audit event in one transaction. Nothing else saves, updates or d
 from memories.store.archiving import Faded, archive, fade, fading_now, fate_of
 from memories.store.changes import one_change
 from memories.store.drafts import Draft, Evidence, guard_texts
+from memories.store.erasing import forget_person
 from memories.store.errors import (
     ContentTaken,
     GuardRefused,
@@ -72,6 +73,7 @@ __all__ = [
     "fate_of",
     "forget",
     "forget_gone",
+    "forget_person",
     "forget_sources",
     "gone_before",
     "guard_texts",

@@ -7,14 +7,18 @@ from dataclasses import replace as with_changes
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from django.db.models import Q
+
 from memories.dedupe import Relation, compare, one_value_changed, resembling
 from memories.models import Authority, Memory, Source, Status
 from memories.store.changes import verb
 from memories.store.drafts import Draft
 from memories.store.errors import GuardRefused, InvalidMemory
 from memories.store.lifecycle import confirm, disable, enable
+from memories.store.removal import versions_of
 from memories.store.writing import create, lock, related, replace, save, sharing_words, supersede, trust
 from memories.text import fold, terms
+from projects import audit
 from projects.models import ExplicitPolicy
 
 if TYPE_CHECKING:
@@ -235,4 +239,8 @@ def _undoes_a_member(memory: Memory, by: Actor) -> bool:
     """Whether a stranger's words would undo what a member wrote, confirmed or switched."""
     if by.user is not None or memory.authority != Authority.PERSON:
         return False
-    return memory.created_by_id is not None or memory.confirmed_by_id is not None
+    if memory.created_by_id is not None or memory.confirmed_by_id is not None:
+        return True
+    # A member who was erased has no name there any more; what they did still counts.
+    done = versions_of(memory.project, memory.pk)
+    return bool(done.filter(Q(actor_kind="user") | Q(actor_name=audit.ERASED)).exists())

@@ -167,7 +167,7 @@ ROUTES = [
         204,
         **_SETTINGS,
         writes="Project ProjectGrant ApiKey AuditEvent Memory HistoricalMemory Tombstone Extraction Candidate "
-        "Recall RecallBlock RecallItem Topic Chat Instruction IdempotencyRecord",
+        "Recall RecallBlock RecallItem Topic Chat EpisodeTerm Instruction IdempotencyRecord",
     ),
     # --- turns
     Route("GET", "projects/{slug}/turns/", 200, **_TRACES),
@@ -216,7 +216,7 @@ ROUTES = [
         "topics/{topic_id}/",
         204,
         **_TAKES_TURNS,
-        writes="Topic Chat Recall RecallItem Instruction Extraction Project AuditEvent",
+        writes="Topic Chat EpisodeTerm Recall RecallItem Instruction Extraction Project AuditEvent",
     ),
     Route(
         "POST",
@@ -242,6 +242,15 @@ ROUTES = [
         **_TAKES_TURNS,
         writes=f"{MEMORY} Instruction IdempotencyRecord",
         body={},
+        headers=ONCE,
+    ),
+    Route(
+        "POST",
+        "projects/{slug}/erase-person/",
+        200,
+        ADMINISTER,
+        writes="Chat EpisodeTerm Topic Recall Instruction Project AuditEvent IdempotencyRecord",
+        body={"author_ref": "ana", "reason": "asked for"},
         headers=ONCE,
     ),
     # --- distilling

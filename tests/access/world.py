@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from chats.models import Instruction
+from chats.models import EpisodeTerm, Instruction
 from memories import store as memory_store
 from memories.models import Candidate, Extraction, Memory, Source
 from projects import store
@@ -131,8 +131,16 @@ def make_place(slug: str, word: str) -> Place:
     newer = memory_store.Draft(type="fact", content=f"Ports start at 9000 {word}")
     memory_store.replace(project=project, target=older, draft=newer, source=Source.AGENT, by=agent)
 
-    first = turn(project, f"From now on use pnpm {word}.", topic=f"conv-{word}", topic_title=word)
+    first = turn(
+        project,
+        f"From now on use pnpm {word}.",
+        topic=f"conv-{word}",
+        topic_title=word,
+        author_ref="ana",
+        author_name=f"Ana {word}",
+    )
     ids["finished"], ids["topic_id"] = first.pk, first.topic_id
+    EpisodeTerm.objects.create(project=project, term=1, chat=first)
     ids["instruction_id"] = Instruction.objects.get(topic=first.topic_id).pk
     ids["turn_id"] = opened(project, f"Build the login page {word}.", topic=f"conv-{word}").chat.pk
     run = Extraction.objects.create(

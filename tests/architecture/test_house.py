@@ -20,10 +20,10 @@ DOORS = {
     "AuditEvent": ("projects/audit.py",),
     "ApiKey": ("projects/store.py", "projects/http/authentication.py"),
     "Project": ("projects/store.py", "memories/store/writing.py"),
-    "Instruction": ("chats/instructions.py",),
+    "Instruction": ("chats/instructions.py", "chats/erasure.py"),
     "Topic": ("chats/turns.py", "chats/schedule.py", "chats/summaries.py"),
     "Summary": ("chats/summaries.py",),
-    "EpisodeTerm": ("chats/episodes.py",),
+    "EpisodeTerm": ("chats/episodes.py", "chats/erasure.py"),
     "Chat": (
         "chats/turns.py",
         "chats/endings.py",

@@ -138,6 +138,12 @@ ROUTES: dict[str, Callable[[Project, Agent], Sent]] = {
     "chats:instruction-promote": lambda project, agent: Sent(
         path=f"instructions/{_rule(agent)}/promote/", status=200, other={"author": {"ref": "ana"}}
     ),
+    "chats:erase-person": lambda project, agent: Sent(
+        path="projects/shop/erase-person/",
+        status=200,
+        body={"author_ref": "ana"},
+        other={"author_ref": "bob"},
+    ),
     "chats:extraction-retry": lambda project, agent: Sent(
         path=f"extractions/{_failed_run(agent)}/retry/", status=202, other={}
     ),
