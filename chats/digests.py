@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
@@ -28,9 +29,26 @@ MAX_POSTINGS: Final = 200
 FLOOR: Final = 0.3
 FLOOR_ALONE: Final = 0.6
 
+_ENDING: Final = re.compile(r"(?:ing|ed|e)$")
+_DOUBLED: Final = re.compile(r"([bdgmnprt])\1$")
+
+
+def _terms(text: str) -> tuple[str, ...]:
+    """Terms as turns are filed under: rounds, rounded and rounding are one."""
+    return tuple(map(_stem, terms(text)))
+
+
+@lru_cache(maxsize=16384)
+def _stem(term: str) -> str:
+    if len(term) < 5 or not (term.isascii() and term.isalpha()):
+        return term
+    stem = _ENDING.sub("", term)
+    return _DOUBLED.sub(r"\1", stem) if len(stem) > 2 else term
+
+
 # How one asks for the past says nothing about what is asked for.
 _ASKING: Final = frozenset(
-    terms(
+    _terms(
         "last time earlier previously before again remind remember recall forgot decide decided decision agree agreed"
         " choose chose chosen pick picked select selected settle settled discuss discussed mention mentioned say said"
         " tell told talk talked yesterday week conclusion outcome end ended come came set use name call called"
@@ -62,11 +80,11 @@ def telling(
     *, message: str, reply: str, files: Sequence[str], digest: str, title: str = ""
 ) -> tuple[str, ...]:
     """The at most MAX_TERMS terms that tell most about a turn, the best first."""
-    said, answered = Counter(terms(gist.readable(message))), Counter(terms(gist.readable(reply)))
-    shown, named = frozenset(terms(digest)), frozenset(terms(title))
-    of_files = frozenset(terms(" ".join(path.rpartition("/")[2] for path in files)))
+    said, answered = Counter(_terms(gist.readable(message))), Counter(_terms(gist.readable(reply)))
+    shown, named = frozenset(_terms(digest)), frozenset(_terms(title))
+    of_files = frozenset(_terms(" ".join(path.rpartition("/")[2] for path in files)))
     weights: dict[str, float] = {}
-    for term in dict.fromkeys([*said, *terms(digest), *answered, *named, *of_files]):
+    for term in dict.fromkeys([*said, *_terms(digest), *answered, *named, *of_files]):
         weight = min(said[term], 2) * 1.5 + min(answered[term], 2)
         weight += 2.0 if term in shown else 0.0
         weight += 1.0 if term in named else 0.0
@@ -80,7 +98,7 @@ def telling(
 
 def asked_for(question: str) -> tuple[str, ...]:
     """What a question is about, by terms that are worth looking up."""
-    found = [term for term in dict.fromkeys(terms(question)) if term not in _ASKING]
+    found = [term for term in dict.fromkeys(_terms(question)) if term not in _ASKING]
     return tuple(found[:MAX_ASKED])
 
 

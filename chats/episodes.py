@@ -12,8 +12,6 @@ from django.db import connection
 from chats import digests
 from chats.given import GivenEpisode
 from chats.models import Chat, EpisodeTerm
-from memories import store
-from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -177,11 +175,3 @@ def keep(project: Project, turn_id: int, digest: str, numbers: Iterable[int]) ->
             [EpisodeTerm(project=project, term=number, chat_id=turn_id) for number in sorted(set(numbers))],
             ignore_conflicts=True,
         )
-
-
-@atomic_retry
-def forget(project: Project, turn_ids: Sequence[int]) -> None:
-    """These turns are no episodes any more, and do not become any again."""
-    store.share(project)
-    EpisodeTerm.objects.filter(project=project, chat_id__in=turn_ids).delete()
-    Chat.objects.filter(project=project, pk__in=turn_ids).update(digest="", digest_tokens=0)

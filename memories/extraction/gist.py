@@ -178,7 +178,7 @@ def _fitted(text: str, room: int) -> str:
     text = text[: room * 8]
     cuts = [match.start() for match in _CLAUSE.finditer(text)]
     for cut in reversed(cuts):
-        if cut >= len(text) // 3 and tokens.count(text[:cut] + CUT) <= room:
+        if cut >= len(text) // 4 and tokens.count(text[:cut] + CUT) <= room:
             return text[:cut] + CUT
     low, high = 0, len(text)
     while low < high:

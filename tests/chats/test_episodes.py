@@ -1,0 +1,208 @@
+"""Turns of other topics: how they are filed, found, ranked and packed."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from chats import digests, episodes, summaries
+from chats.models import Chat, EpisodeTerm, Topic
+from memories.guard import mask
+from tests.chats.turns import opened, turn
+from tests.factories import make_project
+
+if TYPE_CHECKING:
+    from projects.models import Project
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+
+
+@pytest.fixture
+def project() -> Project:
+    return make_project("shop")
+
+
+def digest_all() -> None:
+    for pk in Topic.objects.values_list("pk", flat=True):
+        Topic.objects.update(summary_due_at=timezone.now())
+        summaries.run(pk)
+
+
+def found(project: Project, words: str, *, topic: str = "now", room: int = 400) -> list[int]:
+    chat = opened(project, words, topic=topic).chat
+    return [episode.turn for episode in episodes.find(chat, words, room=room, now=NOW)]
+
+
+# A project's talk: (topic, message, reply), and questions with the place of what answers them.
+TALK = (
+    ("login", "Sessions must not outlive the working day, set the timeout to 9 hours", "It is 9 hours now."),
+    ("login", "Make the sign-in button rounder", "Its corner radius is 12px now."),
+    ("bills", "Invoices round half up to two decimals", "Moved to money.round_half_up."),
+    (
+        "bills",
+        "Let's go with Stripe instead of Adyen for payments, the fees are lower",
+        "Switched to Stripe.",
+    ),
+    ("ops", "The nightly export timed out again", "The query had no index on orders.created_at; I added it."),
+    ("注册", "注册页的验证码 6 位，5 分钟有效", "已改为 6 位验证码，5 分钟后失效。"),
+    ("注册", "用户协议默认不勾选", "用户协议改为默认不勾选，未勾选时注册按钮置灰。"),
+    ("部署", "发布窗口定在每周二和周四晚上九点以后", "已写进发布流程，周五冻结。"),
+    ("部署", "预发环境连的是哪个库？", "预发连的是 pre-mysql-02，只读账号。"),
+)
+QUESTIONS = (
+    ("What did we set the session timeout to?", 0),
+    ("Remind me which payment provider we chose over Adyen", 3),
+    ("how did we decide to round invoices?", 2),
+    ("Why did the nightly export time out last time?", 4),
+    ("验证码之前定的是几位？", 5),
+    ("上次用户协议的勾选是怎么定的", 6),
+    ("发布窗口定在哪几天来着？", 7),
+    ("我忘了预发环境连哪个库了", 8),
+)
+
+
+def test_a_question_finds_the_turn_that_answers_it_first(project: Project) -> None:
+    turns = [turn(project, message, topic=topic, reply=reply).pk for topic, message, reply in TALK]
+    digest_all()
+    assert [(words, found(project, words)[:1]) for words, _ in QUESTIONS] == [
+        (words, [turns[place]]) for words, place in QUESTIONS
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "What did we decide about the podcast intro music?",
+        "who did we hire for the translation?",
+        "之前机票报销的流程是怎样的？",
+        "上次团建去了哪里",
+        "What did we do last time?",
+        "之前说到哪了",
+    ],
+)
+def test_what_nobody_spoke_about_finds_nothing(project: Project, words: str) -> None:
+    for topic, message, reply in TALK:
+        turn(project, message, topic=topic, reply=reply)
+    digest_all()
+    assert found(project, words) == []
+
+
+def test_neither_the_own_topic_nor_machines_failures_erased_turns_nor_other_projects_are_found(
+    project: Project,
+) -> None:
+    words = "Invoices are rounded half up to two decimals."
+    other = make_project("other")
+    turn(other, words, topic="elsewhere")
+    turn(project, words, topic="now")
+    turn(project, words, topic="nightly", origin="machine")
+    turn(project, words, topic="broken", status="failed")
+    erased = turn(project, words, topic="erased")
+    kept = turn(project, words, topic="kept")
+    digest_all()
+    Chat.objects.filter(pk=erased.pk).update(erased_at=timezone.now())
+    assert found(project, "How did we round invoices?") == [kept.pk]
+    assert EpisodeTerm.objects.filter(chat__topic__ref__in=("nightly", "broken")).count() == 0
+
+
+def test_of_equally_fitting_turns_the_later_comes_first(project: Project) -> None:
+    long_ago = turn(project, "Invoices round half up.", topic="a", reply="Fine.")
+    lately = turn(project, "Invoices round half down.", topic="b", reply="Fine.")
+    digest_all()
+    Chat.objects.filter(pk=long_ago.pk).update(sent_at=NOW - timedelta(days=90))
+    assert found(project, "How did we round invoices?") == [lately.pk, long_ago.pk]
+    Chat.objects.filter(pk=lately.pk).update(sent_at=NOW - timedelta(days=900))
+    assert found(project, "How did we round invoices?") == [long_ago.pk, lately.pk]
+
+
+def test_of_equally_fitting_turns_that_of_the_same_area_comes_first(project: Project) -> None:
+    turn(project, "Invoices round half up.", topic="a", topic_area="bills")
+    turn(project, "Invoices round half down.", topic="b", topic_area="ops")
+    digest_all()
+    chat = opened(project, "How did we round invoices?", topic="now", topic_area="bills").chat
+    given = episodes.find(chat, chat.message, room=400, now=NOW)
+    assert [episode.topic_ref for episode in given] == ["a", "b"]
+
+
+def test_at_most_five_whole_ones_are_given_within_their_tokens_and_none_twice(project: Project) -> None:
+    for number in range(8):
+        turn(project, f"Invoices round half up in case {number}.", topic=f"t{number}", reply="Fine.")
+    turn(project, "Invoices round half up in case 7.", topic="again", reply="Fine.")
+    digest_all()
+    chat = opened(project, "How did we round invoices?", topic="now").chat
+    given = episodes.find(chat, chat.message, room=400, now=NOW)
+    assert len(given) == 5 == len({episode.content for episode in given})
+    cost = given[0].tokens
+    assert {episode.tokens for episode in given} == {cost}
+    assert len(episodes.find(chat, chat.message, room=3 * cost - 1, now=NOW)) == 2
+    assert episodes.find(chat, chat.message, room=0, now=NOW) == ()
+
+
+def test_a_word_that_everybody_uses_tells_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(digests, "MAX_POSTINGS", 5)
+    for number in range(8):
+        turn(project, f"Change page {number}", topic=f"t{number}", reply="Fine.")
+    rare = turn(project, "Change the pagination of the ledger page", topic="x", reply="Fine.")
+    digest_all()
+    assert found(project, "What did we change on the ledger page?")[0] == rare.pk
+
+
+def test_looking_up_takes_two_queries(project: Project) -> None:
+    for topic, message, reply in TALK:
+        turn(project, message, topic=topic, reply=reply)
+    digest_all()
+    chat = opened(project, "How did we round invoices?", topic="now").chat
+    with CaptureQueriesContext(connection) as queries:
+        assert len(episodes.find(chat, chat.message, room=400, now=NOW)) == 1
+    assert len(queries) == 2
+    with CaptureQueriesContext(connection) as queries:
+        assert episodes.find(chat, "之前呢", room=400, now=NOW) == ()
+    assert len(queries) == 0, "a question about nothing asks nobody"
+
+
+def test_going_on_finds_what_its_author_did_last(project: Project) -> None:
+    turn(project, "Build the header.", topic="a", author_ref="ana", reply="Built it.")
+    turn(project, "Build the footer.", topic="b", author_ref="ana", reply="Built it.")
+    last = turn(project, "Build the sidebar.", topic="b", author_ref="ana", reply="Built it.")
+    ben = turn(project, "Round the invoices.", topic="c", author_ref="ben", reply="Done.")
+    digest_all()
+    of_ana = opened(project, "继续", topic="now", author_ref="ana").chat
+    given = episodes.latest(of_ana, room=400)
+    assert [episode.topic_ref for episode in given] == ["b", "b"]
+    assert given[0].turn == last.pk
+    unnamed = opened(project, "继续", topic="then").chat
+    opened_topics = {"now", "then"}
+    assert [
+        episode.turn
+        for episode in episodes.latest(unnamed, room=400)
+        if episode.topic_ref not in opened_topics
+    ] in ([ben.pk], [])
+
+
+def test_a_digest_that_is_made_twice_is_filed_once(project: Project) -> None:
+    chat = turn(project, "Invoices round half up.", reply="Fine.")
+    digest_all()
+    before = EpisodeTerm.objects.count()
+    episodes.keep(project, chat.pk, "another digest", [1, 2, 3])
+    chat.refresh_from_db()
+    assert (chat.digest, EpisodeTerm.objects.count()) == ("Invoices round half up → Fine", before)
+
+
+def test_terms_are_few_and_none_of_them_is_a_secret(project: Project) -> None:
+    secret = "Ab12cd34" + "!x9Kq"
+    assert mask(f"the password is {secret}") != f"the password is {secret}"
+    message = f"the password is {secret} " + " ".join(f"word{number}" for number in range(60))
+    told: Any = digests.telling(message=message, reply=secret, files=(), digest="", title="")
+    assert len(told) == digests.MAX_TERMS
+    assert [term for term in told if "9kq" in term or "cd34" in term] == []
+
+
+def test_the_numbers_of_terms_fit_the_column() -> None:
+    numbers = [digests.number_of(f"term {number}") for number in range(2000)]
+    assert len(set(numbers)) == 2000
+    assert -(2**63) <= min(numbers) < 0 < max(numbers) < 2**63

@@ -1,0 +1,81 @@
+"""A model sums up over HTTP: what it is asked, what may come back, and what each failure is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memories.extraction import InputRefused, ProviderDown, Said, SummaryRequest, Unreadable, Usage
+from memories.extraction.llm import Llm
+from tests.llm_server import Answer, refusal
+
+if TYPE_CHECKING:
+    from pytest_django.fixtures import SettingsWrapper
+
+    from tests.llm_server import LlmServer
+
+SECRET = "Ab12cd34" + "!x9Kq"
+REQUEST = SummaryRequest(
+    turns=(
+        Said(
+            number=1,
+            message=f"Round invoices half up. The password is {SECRET}.",
+            reply="Done.",
+            sent_at=datetime(2026, 3, 6, 10, tzinfo=UTC),
+        ),
+    )
+)
+
+
+def test_it_is_asked_once_in_plain_text_and_its_answer_is_kept_guarded(server: LlmServer) -> None:
+    server.script = [Answer(content=f"- Invoices are rounded half up.\n- The password is {SECRET}.")]
+    summarised = Llm().summarise(REQUEST)
+    assert summarised.text == "- Invoices are rounded half up.\n- The password is Ab***."
+    assert summarised.usage == Usage(900, 60)
+    (asked,) = server.asked
+    assert "response_format" not in asked
+    assert SECRET not in str(asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "reason"),
+    [
+        pytest.param(Answer(content=""), Unreadable, "empty", id="empty"),
+        pytest.param(Answer(refusal="I can't."), Unreadable, "refused", id="refuses"),
+        pytest.param(Answer(content="- one", finish_reason="length"), Unreadable, "cut_off", id="cut-off"),
+        pytest.param(refusal(500, "Broken."), ProviderDown, "server_error", id="server-error"),
+        pytest.param(refusal(401, "Key."), ProviderDown, "unauthorized", id="key"),
+        pytest.param(Answer(drop=True), ProviderDown, "connection", id="hangs-up"),
+        pytest.param(
+            refusal(400, "too long", code="context_length_exceeded"), InputRefused, "too_long", id="too-long"
+        ),
+    ],
+)
+def test_each_failure_is_what_it_is(
+    server: LlmServer, answer: Answer, error: type[Exception], reason: str
+) -> None:
+    server.script = [answer]
+    with pytest.raises(error) as failure:
+        Llm().summarise(REQUEST)
+    assert failure.value.reason == reason  # type: ignore[attr-defined]
+    assert SECRET not in str(failure.value)
+
+
+def test_an_input_that_is_turned_down_is_told_from_a_setting_that_is(server: LlmServer) -> None:
+    server.script = [refusal(400, "Content policy.")]
+    with pytest.raises(InputRefused):
+        Llm().summarise(REQUEST)
+    assert len(server.asked) == 2, "a request that says nothing is taken: it lies with the talk"
+    server.script = [refusal(400, "No such thing."), refusal(400, "No such thing.")]
+    with pytest.raises(ProviderDown):
+        Llm().summarise(REQUEST)
+
+
+def test_a_provider_that_hangs_is_left_after_its_time(server: LlmServer, settings: SettingsWrapper) -> None:
+    settings.EXTRACTION_TIMEOUT_S = 0.3
+    server.script = [Answer(content="- late", wait_s=30)]
+    with pytest.raises(ProviderDown) as down:
+        Llm().summarise(REQUEST)
+    assert down.value.reason == "timeout"
