@@ -15,11 +15,11 @@ from memories.explicit.surface import Surface
 
 _LEAD: Final = re.compile(
     r"(?:[ *_,，.。!！~、-]|好的?|好吧|嗯|哦|啊|对(?!不)|是的|行(?!为)|没错|算了|抱歉|不好意思|另外|还有"
-    r"|此外|同时"
+    r"|此外|同时|哈{2,4}|嘿嘿|呵呵"
     r"|那么?(?![条个])|而且|不过|但是?|所以|请(?:你|您)?|麻烦(?:你|您)?"
     r"|记得|注意|大家"
     r"|(?:ok|okay|yes|yeah|yep|sure|right|also|and|but|so|well|please|great|good|perfect|thanks|sorry|oops"
-    r"|hey|oh|btw"
+    r"|hey|oh|btw|lol|lmao|rofl|ha(?:ha)+h?|hehe+"
     r"|by the way|note)(?![\w'-])){0,12}"
 )
 
