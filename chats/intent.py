@@ -214,7 +214,7 @@ _BACK_REFERENCE = re.compile(
     r"|[，,])|这里(?=[的要再不没有改换加，,])"
     r"|刚才|上面|以上|不对|不是[，,]|同样|又(?=[报出错不没挂崩是])|还是(?=[不没报有会老要用])|按(?:你|这|上"
     r"|刚)|就用|照(?:你|这|上|刚))"
-    rf"|^(?:and|also|then|now|but|so)[,]?\s+{_VERB}\b"
+    rf"|^(?:and|also|then|but|so)[,]?\s+{_VERB}\b|^now[,]?\s+(?!and\b|playing\b|open\b|hiring\b)\w"
     r"|^(?:it|these|those|they)(?:['’]\w+)?\s"
     r"|^(?:that|this)(?:['’]s| is| was| does| did| one| looks| works| should| needs)\s"
     r"(?!an? (?:\w+ ){0,3}(?:page|site|app|project|task|request)\b)"
