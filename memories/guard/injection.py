@@ -1,15 +1,18 @@
-"""Words aimed at a future model: signs are weighed together, the clear refused, the middle held.
+"""Words aimed at a future model: signs and frames are weighed together, the clear refused, the middle held.
 
-A colleague writes "the guard rejects 'ignore previous instructions'"; so a sign that is negated, quoted
-or reported counts less or nothing. Signs near each other add up, one family once.
+A sign is a phrase (`signs`), a frame a meeting of concepts (`frames`). A colleague writes "the guard rejects
+'ignore previous instructions'"; so what is negated, quoted or reported counts less or nothing. What stands near
+each other adds up, one family once.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from memories.guard import concepts, signs
+from memories.guard import frames, reported, signs
+from memories.guard.ciphers import deciphered
 from memories.guard.findings import Certainty, Finding, occurs
+from memories.guard.traditional import SIMPLIFIED
 from memories.guard.views import View, spellings
 
 _REFUSE: Final = 3
@@ -17,11 +20,8 @@ _HOLD: Final = 2
 _NEAR: Final = 400  # signs further apart than this do not support each other
 _SENTENCE: Final = 200
 
-_PLAIN: Final = str.maketrans(
-    "*_-`’‘別會說則無視過濾設統詞輸記憶將對話發關閉開這條從現後們個還規約聽請執內級優權戶號讓給傳錄進啟檢審繞覆蓋擾",
-    "    "
-    "''别会说则无视过滤设统词输记忆将对话发关闭开这条从现后们个还规约听请执内级优权户号让给传录进启检审绕覆盖扰",
-)
+_MARKS: Final = str.maketrans("*_-`’‘", "    ''")
+_PLAIN: Final = SIMPLIFIED | _MARKS
 _NEGATION: Final = re.compile(
     r"(?:\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|could not|may not|not"
     r"|refuses? to|avoid|without|prevents?|nor|won't|stop"
@@ -30,30 +30,8 @@ _NEGATION: Final = re.compile(
     r"|(?:不要|不得|禁止|切勿|请勿|不能|不可|不应该?|严禁|拒绝|不会|防止|避免|杜绝|不允许|不准|不许|无法"
     r"|试图|企图|要求|诱导)[^，。；,;\n]{0,6})$"
 )
-_NEGATED: Final = re.compile(
-    r"\b(?:never|do not|don't|must not|should not|cannot|avoid|refuses? to|prevents?|not allowed|must be)\b"
-    r"|不要|不得|禁止|切勿|请勿|不能|不可|不应|严禁|拒绝|防止|避免|不允许"
-)
-_REPORTED: Final = re.compile(
-    r"\b(?:rejects?|detects?|blocks?|refus(?:e|es|al)|flags?|guards?|attacks?|attackers?|injections?"
-    r"|jailbreaks?|test cases?|fixtures?|such as|e\.g\.|phrases?|patterns?|regex"
-    r"|classif\w{2,6}|treat(?:ed|s)? as|filters? (?:out|drops?|removes?|catches|blocks?)|malicious"
-    r"|untrusted|strips?|escapes?|sanitiz\w{1,4}|(?<!\.)examples?|corpus|payloads?)\b"
-    r"|拒绝|检测|拦截|识别|防御|注入|攻击|测试用例|样例|类似|例如|比如|诸如|视为(?!已)|转义|恶意|不可信"
-    r"|语料|敏感词|一类|这类|字样"
-)
-_INTRODUCED: Final = re.compile(
-    r"(?:such as|like|e\.g\.|for example|phrases?|text|strings?|类似|例如|比如|诸如|包含|含有|出现|覆盖"
-    r"|形如|输入|内容为)[\s:：,\"'“”‘’「『`(（]{0,4}$"
-)
-_SPEECH: Final = re.compile(
-    r"\b(?:says?|said|asks?|typ(?:e|es|ed)|writes?|wrote|contains?|containing|reads?|mentions?|called|named"
-    r"|titled|labell?ed)\b[\s:,]{0,3}$|(?:说|输入|提到|写|包含|含有|名为|叫|标题为|问|回复|显示)(?:了|着"
-    r"|的)?[\s:：]{0,2}$"
-)
 _OPENING: Final = "\"'“‘「『《`"
 _CLOSING: Final = "\"'”’」』》`"
-_BREAK: Final = re.compile(r"[。！？；\n]|[.!?;](?=\s|$)")
 
 
 class Hit(NamedTuple):
@@ -64,7 +42,7 @@ class Hit(NamedTuple):
 
 
 def _plain(low: str) -> str:
-    return low.translate(_PLAIN)
+    return low.translate(_MARKS if low.isascii() else _PLAIN)
 
 
 def _bearing(view: View, plain: str, start: int, end: int, *, negatable: bool) -> int:
@@ -75,61 +53,85 @@ def _bearing(view: View, plain: str, start: int, end: int, *, negatable: bool) -
         start = inner + 1  # the verb outside the quotation is the sentence's own
     since = max(0, start - _SENTENCE)
     before = low[since:start]
-    breaks = [found.end() for found in _BREAK.finditer(before)]
+    breaks = [found.end() for found in reported.BREAK.finditer(before)]
     if breaks:
         before = before[breaks[-1] :]
     if negatable and _NEGATION.search(plain[start - len(before) : start][-60:]):
         return 0
-    stop = _BREAK.search(low, end, min(len(low), end + _SENTENCE))
+    stop = reported.BREAK.search(low, end, min(len(low), end + _SENTENCE))
     after = low[end : stop.start() if stop else min(len(low), end + _SENTENCE)]
     opened = max((before.rfind(mark) for mark in _OPENING), default=-1)
     quoted = opened >= 0 and any(mark in after for mark in _CLOSING) and before.count(before[opened]) % 2 == 1
-    reported = bool(_REPORTED.search(before) or _REPORTED.search(after))
-    if quoted and (reported or _SPEECH.search(before[:opened]) or _INTRODUCED.search(before[: opened + 1])):
+    is_reported = bool(reported.REPORTED.search(before) or reported.REPORTED.search(after))
+    if quoted and (
+        is_reported
+        or reported.SPEECH.search(before[:opened])
+        or reported.INTRODUCED.search(before[: opened + 1])
+    ):
         return 0
-    if reported and _INTRODUCED.search(before):
+    if (is_reported and reported.INTRODUCED.search(before)) or reported.TURNED_DOWN.search(after):
         return 0
-    return _HOLD if quoted or reported else _REFUSE
+    return _HOLD if quoted or is_reported else _REFUSE
 
 
-def _is_spoken(sentence: str) -> bool:
-    """Somebody's words in quotation marks, introduced as such: he wrote "…", 用户说“…”."""
-    opened = min((at for mark in _OPENING if (at := sentence.find(mark)) >= 0), default=-1)
-    if opened < 0 or not any(mark in sentence[opened + 1 :] for mark in _CLOSING):
-        return False
-    return bool(_SPEECH.search(sentence[:opened]) or _INTRODUCED.search(sentence[: opened + 1]))
-
-
-def _hits_of(view: View, table: tuple[signs.Sign, ...], text: str, plain: str) -> Iterator[Hit]:
+def _hits_of(
+    view: View, table: tuple[signs.Sign, ...], text: str, plain: str, starts: frozenset[str]
+) -> Iterator[Hit]:
     for sign in table:
+        if sign.starts and starts.isdisjoint(sign.starts):
+            continue
         if not occurs(sign.anchors, text):
             continue
         for match in sign.pattern.finditer(text):
             weight = sign.weight
+            if sign.code == "tampering" and reported.ABLE.search(
+                text, max(0, match.start() - 40), match.start()
+            ):
+                continue  # what a product lets people do
             if sign.code != "block_escape":
                 weight = min(weight, _bearing(view, plain, *match.span(), negatable=sign.negatable))
             if weight:
-                yield Hit(*view.span(*match.span()), sign.code, weight)
+                yield Hit(*match.span(), sign.code, weight)
+
+
+def _without(plain: str, stretches: list[tuple[int, int]]) -> str:
+    for start, end in stretches:
+        plain = plain[:start] + " " * (end - start) + plain[end:]
+    return plain
 
 
 def _hits(view: View) -> Iterator[Hit]:
     plain = _plain(view.low)
-    yield from _hits_of(view, signs.MARKERS, view.low, plain)
-    yield from _hits_of(view, signs.WORDS, plain, plain)
+    told: list[tuple[int, int]] | None = None
+    for hit in _all_hits(view, plain):
+        if told is None:
+            told = reported.told(view.low)
+        if hit.code == "block_escape" or not any(
+            start <= hit.start and hit.end <= end for start, end in told
+        ):
+            yield Hit(*view.span(hit.start, hit.end), hit.code, hit.weight)
+    framed = list(frames.find(plain))
+    if framed:
+        if told is None:
+            told = reported.told(view.low)
+        if told:
+            framed = list(frames.find(_without(plain, told)))
+        for frame, start, end in framed:
+            yield Hit(*view.span(start, end), frame.code, frame.weight)
+
+
+def _all_hits(view: View, plain: str) -> Iterator[Hit]:
+    yield from _hits_of(view, signs.MARKERS, view.low, plain, frozenset(view.low))
+    yield from _hits_of(view, signs.WORDS, plain, plain, signs.beginnings(plain))
     if not plain.isascii():
-        yield from _hits_of(view, signs.HAN, plain, plain)
-    for bag, start, end in concepts.find(plain):
-        defended = bag.negatable and _NEGATED.search(plain, start, end)
-        reported = _REPORTED.search(plain, start, end) or _is_spoken(view.low[start:end])
-        if not defended and not reported:
-            yield Hit(*view.span(start, end), bag.code, _HOLD)
+        yield from _hits_of(view, signs.HAN, plain, plain, frozenset(plain))
 
 
 def find(views: list[View]) -> Iterator[Finding]:
     """Injections over all readings of a text, in offsets of the original."""
     seen: dict[tuple[int, int, str], Hit] = {}
     for view in views:
-        for reading in (view, *spellings(view)):
+        for reading in (view, *spellings(view), *deciphered(view)):
             for hit in _hits(reading):
                 place = (hit.start, hit.end, hit.code)
                 if place not in seen:

@@ -18,6 +18,7 @@ class Sign:
     anchors: tuple[str, ...]  # one of these must occur, else the pattern is not tried
     pattern: re.Pattern[str]
     negatable: bool = True  # "never …" before it turns it into a defensive rule
+    starts: frozenset[str] = frozenset()  # how the words or, in Chinese, the characters of its anchors begin
 
 
 def _words(most: int) -> str:
@@ -137,10 +138,11 @@ _ENGLISH: Final = (
     ("tampering", 3, ("memor",), rf"\b(?:delete|erase|wipe|remove|purge|clear|overwrite|forget){_S}(?:all|every|any)(?: of)?{_S}(?:the |your |other |existing |stored |previous |saved ){{0,3}}memor(?:y|ies)\b"),
     ("tampering", 2, ("memory",), r"\b(?:call|use|invoke|trigger) the memory (?:tool|api|function) (?:and|to) (?:store|save|write|add)|\bupdate (?:your )?memory ?:|\bsave to (?:your )?memory ?:|\bafter reading this (?:memory|message|note)\b"),
     ("approval", 3, ("approv", "authori", "consent", "permission"),
-     rf"\b(?:user|owner|admin(?:istrator)?|human|developer)s?{_S}(?:has|have){_S}(?:already |permanently |pre ?){{0,2}}(?:approved|authori[sz]ed|consented to|granted|allowed){_S}(?:you )?(?:all|every|any|full|unlimited)\b"),
+     rf"\b(?:user|owner|admin(?:istrator)?|human|developer)s?{_S}(?:has|have){_S}(?:already |permanently |pre ?){{0,2}}(?:approved|authori[sz]ed|consented to|granted|allowed){_S}(?:you )?(?:in advance|unlimited|full (?:access|control|permission)|everything|(?:all|every|any)(?: \w{{1,12}}){{0,2}} (?:commands?|requests?|payments?|actions?|operations?|purchases?|transactions?|transfers?|tool|tools|changes?|access|permissions?|deletions?|merges?|deployments?|charges?|spending|orders?|steps?|calls?|shell|invoices?))\b"),
     ("approval", 2, ("confirm", "approval", "permission", "consent"),
      r"\b(?:never|do not|don't|without) (?:ask|request|wait|seek|require|asking|waiting)(?:ing)? (?:for )?(?:the )?(?:user(?:'s)? )?(?:for )?(?:any )?(?:confirmation|approval|permission|consent)\b(?=[\s.!,;]{0,3}(?:$|[.!;]|again|from the user|and\b))"),
     ("approval", 2, ("approve", "tool call", "commands"), r"\bauto ?(?:matically )?(?:approve|accept|run|execute|confirm) (?:all|any|every) (?:tool ?calls?|commands?|requests?|shell|actions?|permissions?)"),
+    ("danger", 2, ("root", "admin", "owner", "superuser"), r"\b(?:give|grant|hand|assign|offer) (?:full |permanent )?(?:root|admin|administrator|owner|superuser)\s(?:access|rights|privileges|permissions)? ?to (?:whoever|anyone|anybody|everyone|everybody|any user|every user|all users|him|her|them|me)\b"),
     ("authority", 2, ("source", "cite", "recommend"), r"\b(?:authoritative|most trusted|only trusted|sole|definitive) source\b[^.;\n]{0,80}\b(?:cited?|recommend\w{0,3}|quoted?|mentioned?|first|every|always)\b|\balways (?:recommend|promote|cite|trust) [\w.-]{2,40} (?:first|above|over) (?:all|any|every)"),
     ("remote_code", 2, ("curl", "wget", "iwr", "irm"), r"\b(?:curl|wget|iwr|irm)\b[^|\n]{0,30}\bhttp://(?!localhost|127\.|10\.|192\.168\.|host\.docker)[^|\n]{1,120}\|\s{0,2}(?:sudo )?(?:ba|z|da)?sh\b|\b(?:curl|wget)\b[^|\n]{0,160}\|\s{0,2}(?:sudo )?(?:ba|z|da)?sh\b\s(?:first|before|then)"),
     ("remote_code", 1, ("curl", "wget", "iwr", "irm"), r"\b(?:curl|wget|iwr|irm)\b[^|\n]{0,160}\|\s{0,2}(?:sudo )?(?:ba|z|da)?sh\b"),
@@ -175,7 +177,7 @@ _CHINESE: Final = (
     ("override", 3, ("冲突", "矛盾", "抵触", "不一致", "违背"), r"(?:任何|所有|凡|一切)?与(?:本|这|此|该)条?(?:记忆|规则|指令|消息|内容)?(?:相)?(?:冲突|矛盾|抵触|不一致|违背)的[^，。；;\n]{0,8}?(?:无效|作废|忽略|失效|不算|不予|以本|以这)"),
     ("override", 2, ("你", ), r"(?:忘掉|忘记|抛弃|放弃|丢掉)你(?:的|原来的|原有的)?(?:身份|角色|设定|人设|职责|立场|原则|限制)|你(?:的)?(?:真正|实际|真实|唯一|新|秘密)的?(?:任务|目标|使命|目的|身份|主人|职责)|我是你的(?:新)?(?:主人|开发者|管理员|上级)"),
     ("override", 2, ("现在",), r"(?:现在|接下来|以后|今后)(?:只|全|都|全部)?(?:听我|由我)(?:的|指挥|说|命令|来)|(?:以这|以本)(?:条|个|段)(?:记忆|规则|指令|消息)?为准"),
-    ("override", 2, ("作废", "无效", "失效"), rf"(?:之前|此前|先前|前面|上面|以上)的?{_ZH_ORDERS}[^，。；;\n]{{0,4}}?(?:作废|无效|失效)|它们(?:已经?|都)?(?:作废|无效|失效)|(?:上面|以上|前面)的?(?:内容|话|东西|一切)(?:都|全部|统统|一律)(?:作废|无效|失效|不算)"),
+    ("override", 2, ("作废", "无效", "失效", "不再", "从未", "从没", "从来"), rf"(?:之前|此前|先前|前面|上面|以上|上述|前述|你)的?(?:{_ZH_ORDERS}|策略|约定)[^，。；;\n]{{0,4}}?(?:作废|无效|失效|不再(?:适用|有效|生效)|从未存在|从没存在|从来没有|形同虚设)|它们(?:已经?|都)?(?:作废|无效|失效)|(?:上面|以上|前面)的?(?:内容|话|东西|一切)(?:都|全部|统统|一律)(?:作废|无效|失效|不算)"),
     ("override", 3, ("优先级", "凌驾", "高于", "优先于"), r"(?:本条?|这条?|此条?|该条?|以下)(?:记忆|规则|指令|消息|内容|提示)?(?:的)?(?:优先级?|权限|级别)?(?:高于|大于|凌驾于?|优先于|超过|覆盖)[^，。；;\n]{0,4}(?:系统|所有|其他|一切|任何|用户)"),
     ("override", 2, ("服从", "遵守", "照我", "听我", "按我", "按照我", "执行下面", "按下面", "照做", "按照下面", "按以下", "只", "遵循新", "新的系统", "新指令"),
      r"无条件(?:地)?(?:服从|遵守|执行|听从)|只(?:能)?(?:听|服从|遵循|执行|相信|听从)(?:我|下面|以下|本|这)|(?:照|按照?)我(?:的|说的)(?:要求|话|指令|做|来)|(?:遵循|执行|接受)(?:下面的?|以下的?)?新的?(?:系统)?(?:指令|设定|规则|提示)|按照?(?:下面|以下)的?新(?:的)?(?:指令|规则|要求)"),
@@ -200,6 +202,9 @@ _CHINESE: Final = (
     ("phishing", 2, ("用户", "客户"), r"(?:告诉|告知|提示|要求|引导|诱导|让|通知)(?:用户|客户)[^。；;\n]{0,16}?(?:转账|汇款|拨打|提供(?:银行卡|密码|验证码|身份证)|输入(?:银行卡|支付密码)|账[号户]已?被(?:锁|冻结)|点击(?:以下|这个|下面)?链接|下载.{0,8}https?://)"),
     ("persona", 2, ("拒绝",), r"(?:不要|不得|永不|绝不|从不|不能|不许|禁止)拒绝(?:任何|一切|所有|用户的?任何|回答)"),
     ("propagation", 2, ("claude.md", "agents.md", ".cursorrules", "系统提示"), r"(?:把|将)(?:本|这|此|该|以上|下面)(?:条|个|段|些)?(?:记忆|规则|指令|消息|内容|提示词?|话)?[^，。；;\n]{0,8}?(?:写入|写进|加入|加到|添加|追加|放进)(?:到)?[^，。；;\n]{0,8}?(?:claude\.md|agents\.md|\.cursorrules|系统提示)"),
+    ("override", 3, ("指示", "命令", "ルール", "プロンプト", "지시", "명령", "규칙", "프롬프트"),
+     r"(?:これまで|以前|上記|前|全て|すべて|上)の?[^。\n]{0,8}(?:指示|命令|ルール|规则|プロンプト|制限)[^。\n]{0,10}(?:无视|忘れ|従わな|破棄)|(?:システム)?プロンプト[^。\n]{0,6}(?:表示|出力|教えて|见せて|公開)|(?:이전|위|모든|기존)[^.\n]{0,10}(?:지시|명령|규칙|프롬프트|제한)[^.\n]{0,8}(?:무시|잊|따르지)|시스템 프롬프트[^.\n]{0,6}(?:출력|보여|알려|공개)"),
+    ("danger", 2, ("权限", "管理员"), r"(?:谁|任何人|所有人|来人|对方)[^，。；\n]{0,8}(?:给|授予|开|都有)[^，。；\n]{0,6}(?:root|admin|管理员|最高|超级|全部) ?(?:权限|身份)"),
     ("override", 1, ("最高", "管理员身份", "系统管理员"), r"最高(?:优先级|权限)的?(?:指令|规则|命令|记忆|要求)?|(?:以|作为)(?:系统)?管理员(?:的)?(?:身份|名义)"),
     ("prompt_leak", 3, ("系统提示", "初始指令", "系统指令", "原始指令", "初始提示"),
      r"(?:输出|打印|显示|泄露|透露|告诉我|说出|复述|展示|给我看?|背诵|暴露|发给我|公开)(?:出|一下|完整的?|全部的?|所有的?|整个|隐藏的?|内部的?|真实的?){0,3}(?:系统提示词?|初始指令|系统指令|原始指令|隐藏指令|初始提示词?)(?=$|[\s，。；,;!]|的?(?:内容|原文|全文|全部))"),
@@ -237,7 +242,30 @@ _MARKERS: Final = (
     ("role_marker", 3, ("<|",), r"<\|\s?/?\s?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|end|endofprompt|fim_\w{1,8}|tool|observation)\s?\|>"),
     ("role_marker", 3, ("[inst", "[/inst", "<<sys", "<</sys", "_of_turn", "of_turn"), r"\[/?inst\]|<</?sys>>|</?(?:start|end)_of_turn>"),
     ("role_marker", 3, ("<system", "</system", "<assistant", "</assistant", "<系统", "</系统", "</记忆", "<instructions>", "<important", "<information", "<admin", "<developer", "</user", "</memor", "</context", "<override", "</指令", "<指令"),
-     rf"</?(?:system(?:[_-](?:prompt|message|override|instructions?))?|系统(?:提示|指令|消息)?|override|指令)\s{{0,2}}>\s{{0,3}}(?=\S)|</(?:记忆|memor(?:y|ies)|context|user|assistant)>\s{{0,3}}<|<(?:important|information|admin|developer|instructions)>[^<\n]{{0,80}}{_AIMED}"),
+     rf"</?(?:system(?:[_-](?:prompt|message|override|instructions?))?|系统(?:提示|指令|消息)?|override|指令)\s{{0,2}}>\s{{0,3}}(?=\S)(?!tags?\b|elements?\b|nodes?\b|in the\b|for \b|标签|元素|节点)|</(?:记忆|memor(?:y|ies)|context|user|assistant)>\s{{0,3}}<|<(?:important|information|admin|developer|instructions)>[^<\n]{{0,80}}{_AIMED}"),
+    # Special tokens of chat templates, whatever their name: <|eot_id|>, <|User|>, <|SYSTEM_TOKEN|>, </s><s>.
+    ("role_marker", 3, ("<|",), r"<\|\s?/?\s?[a-z0-9_▁ ./-]{2,40}\s?\|>"),
+    ("role_marker", 3, ("</s>", "<s>", "[system", "[/system", "[/user", "[user]", "[assistant]", "<bos>", "<eos>"), r"</s>\s{0,3}(?:<s>|\[|$)|<s>\s{0,3}\[|\[/?(?:system|user|assistant|available)[ _](?:prompt|message|instructions?|tools)\]|\[/(?:system|user|assistant)\]|<[be]os>"),
+    # Tags in which a harness speaks to the model.
+    ("role_marker", 2, ("reminder>", "result>", "results>", "_output>", "output>", "instructions>", "thinking>", "tool_use>", "prompt>", "_message>", "response>", "context>", "directive>"),
+     r"</?(?:system[_-]?reminder|tool[_-]?(?:results?|output|use|response)|function[_-]?(?:results?|output|response|calls?)|user[_-]?(?:message|prompt|query|input)|assistant[_-]?(?:message|response)|developer[_-]?(?:message|prompt)|hidden[_-]?(?:instructions?|prompt|context)|secret[_-]?(?:instructions?|prompt)|ai[_-]?(?:instructions?|directive)|new[_-]?instructions?|ant(?:hropic)?[_-]?thinking|untrusted[_-]?\w{2,12}|search[_-]?results?)>\s{0,3}\S"),
+    ("role_marker", 3, ("</instructions>", "</documents>", "</document>", "</context>", "</rules>", "</untrusted", "</data>", "</input>", "</prompt>"), r"</(?:instructions?|documents?|context|rules|untrusted\w{0,20}|data|input|prompt)>\s{0,3}(?:<(?:system|instructions?|user|assistant|admin|developer|important|new)|(?:system|assistant|new instructions?|ignore|you (?:are|must|now)|now )\b)"),
+    ("role_marker", 3, ("role", "content"), r"[\"']?role[\"']?\s?[:=]\s?[\"']?(?:system|developer|assistant)[\"']?\s?,?\s{0,4}\n?\s{0,4}[\"']?content[\"']?\s?[:=]\s?[\"']?\s?(?:you\b|ignore|from now|new |the user|i |all |never|always|must|你|忽略|从|必须)"),
+    ("role_marker", 2, ("### ", "## ", "=== ", "*** "), r"(?:^|\s)(?:#{1,4}|={3,}|\*{3,}) ?(?:system|assistant|developer|human|user|系统|助手|用户)\s?(?:prompt|message|override|update|notice|提示词?|消息|指令|更新)?\s?(?:#{1,4}|={3,}|\*{3,})?\s?[:：\n]\s{0,3}(?=\S)[^\n]{0,120}?(?:\byou\b|\bi\b|ignore|guard|approve|access|proceed|disable|verified|你|忽略|批准|放行|同意)"),
+    ("role_marker", 2, ("human:", "user:", "assistant:", "用户：", "用户:", "助手：", "助手:", "tool output", "tool result", "tool response", "observation:", "function result", "工具返回", "工具输出", "工具结果", "检查结果", "执行结果", "thought:"),
+     r"(?:^|\n|[.。] ?)\s{0,4}(?:human|user|customer|用户|客户)\s?[:：][^\n]{1,200}?(?:\n{1,3}\s{0,4}|[.。!！?？] ?)(?:assistant|ai|bot|助手|机器人)\s?[:：]\s?(?:ok|okay|sure|great|yes|understood|of course|certainly|done|i (?:will|have|delete|shall)|好|明白|当然|已|收到|没问题|可以)"
+     r"|(?:^|\n)\s{0,4}(?:tool|function)? ?(?:output|results?|response|observation|thought|工具返回|工具输出|工具结果|检查结果|执行结果|函数返回)(?: of \w{1,30}(?:\(\))?)?\s?[:：][^\n]{0,120}?(?:confirm|approv|allow|proceed|authori[sz]|is (?:root|admin|owner)|continue|without asking|已确认|已批准|确认了|批准|放行|授权|请继续|接着|管理员)"),
+    ("role_marker", 2, ("系统消息", "系统指令", "系统提示", "系统通知", "系统备注", "平台下发", "系统命令"), r"[【\[（(〔<]\s?系统(?:消息|指令|提示词?|通知|备注|命令|公告)(?:开始)?\s?[】\]）)〕>][^\n]{0,60}?(?:必须|助手|智能体|模型|你|一切|全部|任何|放行|同意|批准|授权|无需|不再|立即|执行)|系统\s?[:：][^\n]{0,60}?(?:助手|智能体|模型)(?:须|必须|应当?|立即|请)"),
+    # Text that a page does not show, or a comment, which addresses a model.
+    ("hidden_markup", 3, ("display:", "font size", "font-size", "visibility:", "opacity:", "hidden", "color:", "color=", "height:0", "aria hidden"),
+     rf"<\w{{1,10}}[^<>\n]{{0,80}}(?:display\s?:\s?none|font-size\s?:\s?[01](?:px|pt|em|%)?\b|visibility\s?:\s?hidden|opacity\s?:\s?0(?:\.0)?\b|colou?r\s?[:=]\s?[\"']?(?:white|#fff(?:fff)?|transparent)|\bhidden\b|height\s?:\s?0)[^<>\n]{{0,80}}>[^<\n]{{0,40}}?{_AIMED}"),
+    ("hidden_markup", 3, ("<!--", "/*", "{#", "<?"),
+     rf"(?:<!--|/\*|\{{#|<\?)\s{{0,4}}(?:[^\n>]{{0,24}}?\b)?(?:if you are an? (?:ai|llm|language|assistant|agent|bot)|(?:dear|hey|attention|note (?:to|for)|to|for|notice)\s?:?\s(?:all |any |the |every |future )?(?:coding |ai |language |automated )?{_AIMED}|给 ?(?:ai|模型|助手|智能体|编码助手)|(?:ai|llm|assistants?|agents?|copilot|claude|gpt|助手|智能体|模型)\s?[:：,，])"),
+    ("hidden_markup", 2, ("# ", "// ", "-- ", "; ", "% ", "#助", "#编"),
+     rf"(?:^|\n|\s)(?:#|//|--|;|%)\s{{1,3}}(?:noqa\W{{1,6}})?(?:dear |hey |attention,? |note (?:to|for) (?:the |any |all )?|hi )(?:coding |ai |language )?{_AIMED}[^\n]{{0,60}}?(?:please|must|should|always|never|disable|skip|import|add|remove|ignore)|(?:^|\n)\s{{0,3}}(?:#|//|--)\s{{0,3}}(?:编码)?(?:助手|智能体|模型)(?:请)?(?:注意|看这里|必须|务必)"),
+    ("hidden_markup", 3, ("javascript:", "data:text", "vbscript:"), r"\]\(\s?(?:javascript|vbscript|data:text/html)\s?:|(?:href|src)\s?=\s?[\"']?(?:javascript|vbscript|data:text/html)\s?:[^\"'\n]{0,120}?(?:fetch|cookie|localstorage|document|eval|location|xmlhttp)"),
+    ("exfiltration", 2, ("<img", "<iframe", "<script", "<link", "<object", "<embed"), r"<(?:img|iframe|object|embed|link)\b[^<>\n]{0,80}(?:src|href|data)\s?=\s?[\"']?(?:https?:)?//[^\s\"'<>]{1,120}[?&][\w-]{1,20}=(?:[a-z]{2,20}_[a-z_]{2,30}|\{|\$|<|\[)"),
+    ("remote_code", 2, ("<script", "<iframe"), r"<(?:script|iframe)\b[^<>\n]{0,40}src\s?=\s?[\"']?(?:https?:)?//[^<>\n]{1,120}>(?:</(?:script|iframe)>)?[^\n]{0,40}?\b(?:every|each|all|any|always)\b|(?:每个|每次|所有|一律|都)[^\n<]{0,20}<(?:script|iframe)\b[^<>\n]{0,40}src\s?=\s?[\"']?(?:https?:)?//"),
     ("role_marker", 3, ("<!--", "[//]"), rf"(?:<!--|\[//\]:\s?#\s?[(\"'])\s{{0,4}}(?:note to |attention |hidden |dear |to (?:all )?){{0,2}}{_AIMED}[^\n]{{0,12}}?(?:[:,：，!]|must|should|ignore|忽略)"),
     ("role_marker", 2, ("system", "assistant", "系统", "助手"), r"(?:^|\n)[\s#>*]{0,6}(?:system|assistant|developer|系统(?:指令|提示|消息)?|助手)\s?(?:prompt|message|override|instructions?)?\s?[:：]\s{0,3}[\"'“]?(?:you\b|ignore|disregard|forget|override|print|reveal|must|from now|new |你|忽略|无视|从现在|必须|请忽略|以下|只)"),
     ("role_marker", 2, ("human:", "user:", "用户："), r"(?:^|\n)\s{0,4}(?:human|user|用户)\s?[:：][^\n]{0,400}\n{1,3}\s{0,4}(?:assistant|ai|助手|system)\s?[:：][^\n]{0,120}(?:ignore|disregard|obey|no rules|unrestricted|reveal|忽略|无视|服从|泄露)"),
@@ -253,11 +281,25 @@ _MARKERS: Final = (
 
 
 def _compiled(
-    table: tuple[tuple[str, int, tuple[str, ...], str], ...], *, negatable: tuple[str, ...]
+    table: tuple[tuple[str, int, tuple[str, ...], str], ...], *, negatable: tuple[str, ...], start: int
 ) -> tuple[Sign, ...]:
     return tuple(
-        Sign(code, weight, anchors, re.compile(pattern), code in negatable)
+        Sign(
+            code, weight, anchors, re.compile(pattern), code in negatable,
+            frozenset(_FIRST_WORD.findall(anchor)[0][:start] if start > 1 else anchor[0] for anchor in anchors),
+        )
         for code, weight, anchors, pattern in table
+    )  # fmt: skip
+
+
+_FIRST_WORD: Final = re.compile("[a-z0-9]+")
+
+
+def beginnings(plain: str) -> frozenset[str]:
+    """How the words of a text begin: a sign none of whose anchors begins so cannot match."""
+    words = set(_FIRST_WORD.findall(plain))
+    return frozenset(
+        [*[word[:4] for word in words], *[word[:3] for word in words], *[word[:2] for word in words]]
     )
 
 
@@ -272,6 +314,6 @@ _NEGATABLE: Final = (
     "remote_code",
     "authority",
 )
-WORDS: Final = _compiled(_ENGLISH, negatable=_NEGATABLE)
-HAN: Final = _compiled(_CHINESE, negatable=_NEGATABLE)
-MARKERS: Final = _compiled(_MARKERS, negatable=())
+WORDS: Final = _compiled(_ENGLISH, negatable=_NEGATABLE, start=4)
+HAN: Final = _compiled(_CHINESE, negatable=_NEGATABLE, start=1)
+MARKERS: Final = _compiled(_MARKERS, negatable=(), start=1)
