@@ -53,7 +53,7 @@ def problem_of(error: store.StoreError, body: Any) -> Problem:
             )
         case store.KeyTaken() | store.ContentTaken() | store.ProposalDecided() | store.WrongStatus():
             return _conflict(error, memory=named(error.memory))
-        case store.NothingToUndo():
+        case store.NothingToUndo() | store.Tombstoned():
             return _conflict(error)
         case store.PartnerChanged():
             return _conflict(error, partner=error.partner_id)

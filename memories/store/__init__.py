@@ -21,6 +21,7 @@ from memories.store.errors import (
     StaleMemory,
     StoreError,
     TargetChanged,
+    Tombstoned,
     TooManySelected,
     WrongStatus,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "StaleMemory",
     "StoreError",
     "TargetChanged",
+    "Tombstoned",
     "TooManySelected",
     "WrongStatus",
     "add",

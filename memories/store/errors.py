@@ -111,6 +111,20 @@ class ContentTaken(StoreError):
         return _("Memory %(id)s already says this.") % {"id": self.memory.pk}
 
 
+class Tombstoned(StoreError):
+    """The same was deleted or rejected before; it comes back by a person alone."""
+
+    code = "tombstoned"
+
+    def __init__(self, memory_id: int, removed: str) -> None:
+        super().__init__(f"memory {memory_id} was {removed}")
+        self.memory_id, self.removed = memory_id, removed
+
+    @property
+    def message(self) -> str:
+        return _("This was deleted or rejected before, as memory %(id)s.") % {"id": self.memory_id}
+
+
 class StaleMemory(StoreError):
     """The memory changed since the caller read it."""
 

@@ -26,7 +26,14 @@ from memories.recall.render import line_tokens
 from memories.store import changes, tombstones
 from memories.store.changes import verb
 from memories.store.drafts import Draft
-from memories.store.errors import ContentTaken, KeyTaken, PersonRequired, StaleMemory, WrongStatus
+from memories.store.errors import (
+    ContentTaken,
+    KeyTaken,
+    PersonRequired,
+    StaleMemory,
+    Tombstoned,
+    WrongStatus,
+)
 from memories.text import fold, terms
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, is_drawn, needs_review
 from projects import audit
@@ -94,11 +101,14 @@ def add(
     """A new memory in force at once: written by a person, or by an agent whose key may write.
 
     What an agent writes is automatic, at most of importance 4, and waits for a person where the review policy
-    says so, where it contradicts what is live, where it was deleted or rejected before, and with
-    `only_propose`. Raises InvalidMemory, GuardRefused, KeyTaken, ContentTaken (near-duplicates count).
+    says so, where it contradicts what is live, where another memory of its key was deleted or rejected, and with
+    `only_propose`. What was itself deleted or rejected comes back neither by an agent nor with an import. Raises
+    InvalidMemory, GuardRefused, Tombstoned, KeyTaken, ContentTaken (near-duplicates count).
     """
     lock(project)
     if by.is_person:
+        if source == Source.IMPORTED:
+            _refuse_what_was_removed(project, draft)
         return create(project=project, draft=draft, source=source, status=Status.ACTIVE, by=by, reason=reason)
     draft = with_changes(draft.checked(), importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))
     draft.guarded()
@@ -106,8 +116,8 @@ def add(
     for memory, relation in relations:
         if relation in (Relation.SAME, Relation.NEAR):
             raise ContentTaken(memory)
+    met = _refuse_what_was_removed(project, draft)
     contradicted = next((memory for memory, _relation in relations if memory.status != Status.PROPOSED), None)
-    met = tombstones.meet(project, content=draft.content, key=draft.key)
     waits = (
         only_propose
         or contradicted is not None
@@ -126,6 +136,18 @@ def add(
         contradicts=contradicted,
         key_may_change=waits,
     )
+
+
+def _refuse_what_was_removed(project: Project, draft: Draft) -> tombstones.Match | None:
+    """Another memory's tombstone under the same key, if there is one. Raises Tombstoned for the draft's own, and
+    GuardRefused first.
+    """
+    draft = draft.checked()
+    draft.guarded()
+    met = tombstones.meet(project, content=draft.content, key=draft.key)
+    if met is not None and met.kind != "key":
+        raise Tombstoned(met.tombstone.memory_id, met.tombstone.reason)
+    return met
 
 
 @verb

@@ -193,11 +193,39 @@ def test_an_agent_that_contradicts_a_memory_waits_for_a_person() -> None:
     assert (memory.status, memory.contradicts, fresh(known).status) == ("proposed", known, "active")
 
 
-def test_what_was_deleted_does_not_come_back_by_an_agent_alone() -> None:
+@pytest.mark.parametrize("content", ["Builds run on Debian 12.", "builds RUN on debian 12"])
+@pytest.mark.parametrize("removed", ["deleted", "rejected"])
+def test_what_was_deleted_or_rejected_comes_back_neither_by_an_agent_nor_with_an_import(
+    removed: str, content: str
+) -> None:
     project = make_project(review_policy="none")
-    gone = make_memory(project, "Builds run on Debian 12.")
+    gone = proposal(project)
+    verb = {"deleted": store.delete, "rejected": store.reject}[removed]
+    verb(project=project, memory_id=gone.pk, by=person(project))
+    before = traces(project)[:2]
+    for by, source in ((agent(project), Source.AGENT), (person(project), Source.IMPORTED)):
+        with refused_with(store.Tombstoned) as refused:
+            store.add(project=project, draft=store.Draft(type="fact", content=content), source=source, by=by)
+        assert (refused.value.code, refused.value.memory_id) == ("tombstoned", gone.pk)
+        assert refused.value.removed == removed
+    assert traces(project)[:2] == before
+    # Whoever writes it by hand wants it.
+    assert make_memory(project, content).status == Status.ACTIVE
+
+
+def test_another_word_for_a_key_that_was_deleted_waits_for_a_person() -> None:
+    project = make_project(review_policy="none")
+    gone = make_memory(project, "Builds run on Debian 12.", key="builds")
     store.delete(project=project, memory_id=gone.pk, by=person(project))
-    assert make_memory(project, "Builds run on Debian 12.", by=agent(project)).status == Status.PROPOSED
+    memory = make_memory(project, "Deploys happen on Friday.", key="builds", by=agent(project))
+    assert memory.status == Status.PROPOSED
+
+
+@pytest.mark.parametrize("source", [Source.IMPORTED, Source.AGENT])
+def test_a_secret_that_was_removed_is_refused_as_one(source: Source, project: Project) -> None:
+    by = person(project) if source == Source.IMPORTED else agent(project)
+    with refused_with(store.GuardRefused):
+        store.add(project=project, draft=store.Draft(type="fact", content=SECRET), source=source, by=by)
 
 
 def test_one_open_proposal_a_key(project: Project) -> None:
