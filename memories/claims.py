@@ -19,7 +19,10 @@ from memories.vocabulary import (
     DROP,
     DROP_LATIN,
     EXCEPT,
+    EXCEPT_LATIN,
     KEPT,
+    MAY_LATIN,
+    MEASURES,
     MUST,
     NEED_NOT,
     NEED_NOT_LATIN,
@@ -65,16 +68,18 @@ class Claim:
     predicate: int | None
     # What must be equal in order. Runs count by character: particles between them do not matter.
     key: tuple[tuple[str, str], ...]
+    # The first connector is a colon: before it may stand a heading.
+    headed: bool = False
 
     @classmethod
-    def of(cls, tokens: tuple[Token, ...], predicate: int | None) -> "Claim":
+    def of(cls, tokens: tuple[Token, ...], predicate: int | None, headed: bool = False) -> "Claim":
         key: list[tuple[str, str]] = []
         for token in tokens:
             if token.kind == "run":
                 key.extend(("run", character) for character in token.value)
             else:
                 key.append((token.kind, token.value))
-        return cls(tokens, predicate, tuple(key))
+        return cls(tokens, predicate, tuple(key), headed)
 
 
 # What turns a claim into another one, however small the difference.
@@ -107,24 +112,27 @@ _PARTICIPLE: Final = re.compile(
     r"\s+(?:always |also |only |all )?(?!need|feed|speed)(?:[a-z]{3,}[^e\W]ed|written|given|taken|chosen|kept|built"
     r"|sent|run|done|made|held|paid|drawn|bought|sold|led|put|cut|read|spoken|driven|taught|shot|sung|spelt|worn|grown)(?!\w)"
 )
+_CONDITION: Final = re.compile(
+    r"\W*(?:如果|若是|若|假如|倘若|当|遇到|(?:if|when|whenever|unless|in case)(?!\w))[^,，;；:：]*"
+)
 _PLACED: Final = frozenset({"in", "on", "at", "with", "via", "as"})
 _TOKEN = re.compile(
     rf"(?=\S)(?:`(?P<code>[^`\n]+)`"
     rf"|(?P<kept>{KEPT})"
     + "".join(rf"|(?P<compare{i}>{zh}|{latin(en)})" for i, (_, zh, en) in enumerate(COMPARE))
     + "".join(rf"|(?P<switch{i}>{zh}|{latin(en)})" for i, (_, zh, en) in enumerate(SWITCH))
-    + rf"|(?P<may>可以|允许|{latin('may|can|allow(?:s|ed)?|permit(?:s|ted)?')})"
+    + rf"|(?P<may>可以|允许|可(?![能是靠爱惜观行])|{latin(MAY_LATIN)})"
     rf"|(?P<must>{MUST})"
     rf"|(?P<free>{NEED_NOT}|{latin(NEED_NOT_LATIN)})"
     rf"|(?P<not>{NOT}|{latin(NOT_LATIN)})"
     rf"|(?P<only>{ONLY}|{latin('only|solely|exclusively')})"
-    rf"|(?P<except>{EXCEPT}|{latin('except(?: for)?|unless|apart from|other than')})"
+    rf"|(?P<except>{EXCEPT}|{latin(EXCEPT_LATIN)})"
     rf"|(?P<connect>{CONNECT}|{latin(CONNECT_LATIN)})"
     rf"|(?P<direction>{DIRECTION}|{latin(DIRECTION_LATIN)})"
     rf"|(?P<drop>{DROP}|{SPEAKER}|{latin(DROP_LATIN)}|{latin(SPEAKER_LATIN)})"
     rf"|(?P<clock>(?<![\w.:])\d{{1,2}}:\d{{2}}(?![\w:]|\.\d))"
     rf"|(?P<percent>百分之(?:\d+(?:\.\d+)?|{_NUMERAL}))"
-    rf"|(?P<numeral>{_ORDINAL}(?!一(?:个|次|级|点|些|下|层|份|条|张|位|行|列|页|帧|块|人|名|只))(?:{_NUMERAL}(?=\s*(?:{_CHINESE_UNIT}))"
+    rf"|(?P<numeral>{_ORDINAL}(?!一(?:[个次级点些下层份条张位行列页帧块人名只]|[{MEASURES}]))(?:{_NUMERAL}(?=\s*(?:{_CHINESE_UNIT}|[{MEASURES}]))"
     rf"|(?:{'|'.join(_NUMBER_NAMES)})(?!{LETTER}|['’-]))\s*(?P<measure>{UNIT})?)"
     rf"|(?P<number>(?<!{LETTER})(?<!\.)-?\d+(?:,\d{{3}})*(?:\.\d+)?)(?![-./:]\w)\s*(?:(?P<unit>{UNIT})|(?!{LETTER}))"
     rf"|(?P<word>(?:(?<!\w)[/.#@$~]|(?<!\S)--?)?{LETTER}+(?:(?:::|->|[./\\\-@~:]|['’]){LETTER}+)*(?:\+\+|\#)?)"
@@ -152,8 +160,11 @@ def _claim(folded: str) -> Claim:
     tokens: list[Token] = []
     run: list[str] = []
     predicate: int | None = None
-    valued = run_valued = passive = False
+    valued = run_valued = passive = headed = False
     lowered = _lower(folded)
+    # "If it is V8, …": what a condition says is no value.
+    condition = _CONDITION.match(lowered)
+    stated_from = condition.end() if condition else 0
     for match in _TOKEN.finditer(lowered):
         group = match.lastgroup or ""
         kind = group.rstrip("0123456789")
@@ -172,10 +183,13 @@ def _claim(folded: str) -> Claim:
             continue
         if kind == "connect":
             # "are stored in the vault": what is done is said, and where it is, is the value.
+            if match.start() < stated_from:
+                continue
             if match[0] in ("is", "are", "was", "were", "be") and _PARTICIPLE.match(lowered, match.end()):
                 passive = True
                 continue
-            predicate = len(tokens) if predicate is None else predicate
+            if predicate is None:
+                predicate, headed = len(tokens), match[0] == ":"
             valued = True
             continue
         # "Meetings are on Monday": the copula has said it.
@@ -193,7 +207,7 @@ def _claim(folded: str) -> Claim:
         )
     if run:
         tokens.append(Token("run", "".join(run), run_valued))
-    return Claim.of(tuple(tokens), predicate)
+    return Claim.of(tuple(tokens), predicate, headed)
 
 
 def _lower(text: str) -> str:
@@ -236,7 +250,13 @@ def _token(kind: str, group: str, match: re.Match[str], spelled: str, valued: bo
         kind, value = "number", match["number"].replace(",", "") + (f" {UNITS[unit]}" if unit else "")
     elif kind == "word":
         exact = _EXACT.search(spelled) and not (spelled[0].isupper() and spelled.isalpha())
-        kind, value = ("identifier", spelled) if exact else ("word", singular(spelled.casefold()))
+        # Argon2 at the start of a sentence is argon2.
+        name = (
+            spelled.casefold()
+            if spelled[0].isupper() and spelled[1:].islower() and spelled.isalnum()
+            else spelled
+        )
+        kind, value = ("identifier", name) if exact else ("word", singular(spelled.casefold()))
     return Token(kind, value, valued, spelled)
 
 

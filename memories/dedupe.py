@@ -17,9 +17,12 @@ from typing import Final
 from memories.claims import HARD, Claim, Token, reworded
 from memories.families import exchanged, families
 from memories.text import fold
+from memories.vocabulary import HOLDERS, LABELS, REMARKS
 
 # Tokens of what still counts as one value: "Ant Design Vue".
 _LONGEST_VALUE: Final = 3
+# Characters of a Chinese run that still counts as one.
+_LONGEST_RUN: Final = 8
 # Tokens of what is said about one subject: "API timeout is 30 s, at most".
 _LONGEST_PREDICATE: Final = 4
 
@@ -141,19 +144,6 @@ def similar_signature(a: Sequence[int | str], b: Sequence[int | str]) -> bool:
 
 # --- What changed -------------------------------------------------------------------------------------------
 
-# What holds many things at once: "the project uses A" does not exclude "the project uses B".
-_HOLDERS: Final = frozenset(
-    re.findall(
-        r"\S+",
-        """
-        project app application site website system service product team repo repository codebase frontend
-        backend platform api page code test script library package module documentation doc 项目 应用 系统
-        网站 平台 产品 团队 仓库 前端 后端 客户端 服务端 服务 代码 小程序 页面 本项目 这个项目 整个项目 项目里
-        我 测试 脚本 接口 文档
-        """,
-    )
-)
-
 
 def _changed(left: Claim, right: Claim) -> bool:
     # The same words in another order exchange two values.
@@ -210,24 +200,45 @@ def _one_value_replaced(left: Claim, right: Claim) -> bool:
         return False
     if any(claim.predicate is not None and start < claim.predicate for claim in (left, right)):
         return False
-    # "Never", alone, is no subject.
-    subject = [token for token in a[:start] if token.kind not in ("not", "may")]
-    rivals = _rivals(old, new)
     if kinds == {"number"} and len(old) == len(new) == 1:
-        return bool(subject) or old[0].valued or new[0].valued
+        return _has_words(a[:start]) or old[0].valued or new[0].valued
+    if _is_phrase(old) or _is_phrase(new):
+        return False
+    subject = _subject(a[:start], left.predicate)
+    rivals = _rivals(old, new)
     if kinds == {"switch"}:
         return old[0].value[1:] == new[0].value[1:] and start + end > 0
     if not (old[0].valued and new[0].valued):
-        return _known_value_inside(old, new) if kinds == {"run"} else rivals is True and start + end > 0
+        return _known_value_inside(old, new) if kinds == {"run"} else rivals is True and start > 0
     if not subject:
         # Value of what? Only known rivals, or spellings of one name, exclude each other then.
         return (rivals is True and not _is_part(old, new)) or (rivals is None and _spelled_alike(old, new))
     # 公制, 公制单位: one value in two spellings.
     if len({token.kind for token in (*old, *new)}) < 2 and _is_part(old, new):
         return False
+    if rivals is not True and (left.headed or right.headed) and max(len(old), len(new)) > 1:
+        return False
     if rivals is None and (_is_holder(subject) or _may_both_hold(subject, old, new, end)):
         return False
     return rivals is not False
+
+
+def _subject(before: Sequence[Token], predicate: int | None) -> list[Token]:
+    """What the claim is about, of the tokens before the value: "never", "good:" or ✅, alone, is no subject."""
+    return [
+        token
+        for token in before[:predicate]
+        if token.kind not in ("not", "may", "sign") and token.value not in REMARKS
+    ]
+
+
+def _is_phrase(tokens: Sequence[Token]) -> bool:
+    """Chinese of some length says what is done; it is no value."""
+    return any(token.kind == "run" and len(token.value) > _LONGEST_RUN for token in tokens)
+
+
+def _has_words(tokens: Sequence[Token]) -> bool:
+    return any(token.kind not in ("not", "may") for token in tokens)
 
 
 def _rivals(left: Sequence[Token], right: Sequence[Token]) -> bool | None:
@@ -245,7 +256,7 @@ def _rivals(left: Sequence[Token], right: Sequence[Token]) -> bool | None:
 
 
 def _is_holder(subject: Sequence[Token]) -> bool:
-    return all(token.value in _HOLDERS for token in subject)
+    return all(token.value in HOLDERS for token in subject)
 
 
 def _may_both_hold(subject: Sequence[Token], old: Sequence[Token], new: Sequence[Token], end: int) -> bool:
@@ -254,7 +265,7 @@ def _may_both_hold(subject: Sequence[Token], old: Sequence[Token], new: Sequence
         return False
     if old[0].kind == new[0].kind == "word":
         # Several things are two things at once, and several kinds of thing are used together.
-        both_plural = old[0].is_plural and new[0].is_plural
+        both_plural = all(value.is_plural and not value.is_name for value in (old[0], new[0]))
         return both_plural or (end == 0 and subject[-1].is_plural and not (old[0].is_name and new[0].is_name))
     return {old[0].kind, new[0].kind} == {"run", "word"}
 
@@ -283,17 +294,6 @@ _SIDES: Final = frozenset(
         re.findall(r"\S+", "前后 内外 升降 增减 高低 早晚 左右 有无 进出 正反 上下 多少 大小 快慢 加减"),
     )
 )
-# What stands before the number of one of its kind: "level 1 has 3 enemies" says nothing of level 2.
-_LABELS: Final = frozenset(
-    re.findall(
-        r"\S+",
-        """
-        level stage chapter step phase part section page lesson unit week day grade year version room group
-        layer round act scene table figure zone floor module task team line sprint release 第 版本 阶段 步骤
-        章节 表 图
-        """,
-    )
-)
 _Slots = dict[int, list[tuple[str, str]]]
 
 
@@ -320,7 +320,7 @@ def _differ_in_hard_tokens(left: Claim, right: Claim) -> bool:
     if not soft_left and set(left.key).isdisjoint(right.key):
         return False
     slots = [place for place in hard_left | hard_right if hard_left.get(place) != hard_right.get(place)]
-    named = [place for place in slots if place == 0 or soft_left[place - 1] in _LABELS]
+    named = [place for place in slots if place == 0 or soft_left[place - 1] in LABELS]
     if not any(_names_another(hard_left.get(place, []), hard_right.get(place, [])) for place in named):
         return True
     return len(slots) < 2 and all(hard_left[place][1:] == hard_right[place][1:] for place in slots)
@@ -361,8 +361,13 @@ def _same_subject_other_value(left: Claim, right: Claim) -> bool:
         or max(len(values_a), len(values_b)) > _LONGEST_PREDICATE
     ):
         return False
-    subject = [token for token in left.tokens[:cut] if token.kind not in ("not", "may")]
+    subject = _subject(left.tokens, cut)
     if not subject or _is_holder(subject):
+        return False
+    if _is_phrase(left.tokens[cut:]) or _is_phrase(right.tokens[cut:]):
+        return False
+    # Under one heading many things are said; one word after it is its value.
+    if (left.headed or right.headed) and max(len(values_a), len(values_b)) > 2:
         return False
     return not set(values_a) <= set(values_b) and not set(values_b) <= set(values_a)
 

@@ -40,7 +40,7 @@ top bottom 顶部 底部 上方 下方
 before after 之前 之后
 周一 周二 周三 周四 周五 周六 周日 monday tuesday wednesday thursday friday saturday sunday
 一月 二月 三月 四月 五月 六月 七月 八月 九月 十月 十一月 十二月
-january february march april june july august september october november december
+january february march april may june july august september october november december
 jwt session cookie oauth oauth2
 bcrypt argon2 scrypt pbkdf2
 md5 sha1 sha256 sha512
@@ -67,6 +67,7 @@ serif sans-serif
 同步 异步 synchronous asynchronous
 公开 私有 public private
 公制 英制 metric imperial
+daily weekly monthly quarterly yearly hourly nightly 每天 每日 每周 每月 每年
 上午 下午 morning afternoon
 手动 自动 manual automatic
 """

@@ -64,6 +64,11 @@ NOT_LATIN = (
     "not|never|no longer|no one|nobody|none|no|cannot|without|avoid(?:s|ing)?|neither|nor|forbid(?:s|den)?"
     "|prohibit(?:s|ed)?|disallow(?:s|ed)?|ban(?:s|ned)?|instead of|rather than|[a-z]+n['’]t|dont|cant|wont|doesnt"
 )
+# The month is no permission.
+MAY_LATIN = (
+    r"(?<!in )(?<!by )(?<!of )(?<!since )(?<!until )(?<!early )(?<!late )(?<!is )may(?!\s*\d)"
+    r"|can|allow(?:s|ed)?|permit(?:s|ted)?"
+)
 # Two sides of one thing each; the sign says which side.
 SWITCH = (
     ("+on", words("启用 开启 打开"), "enabled?|enables|turn(?:ed)? on"),
@@ -89,10 +94,11 @@ ONLY = (
     r"仅限于?|仅能|仅可|仅供|仅在|仅|(?<![一二三四五六七八九十两几每\d])(?<![一二三四五六七八九十两几每\d] )"
     r"只(?:能|有|许|允许|可以|可|限|在)?"
 )
+EXCEPT_LATIN = "except(?: for)?|unless|apart from|other than|(?:everyone|everybody|all|anyone|anybody) but"
 EXCEPT = "除了|除非|除外|除(?=[^，,。；;]{1,20}(?:外|之外|以外))|(?:之外|以外)"
 DIRECTION_LATIN = (
     "by|from|to|into|onto|before|after|above|below|over|under|left|right|top|bottom|inside|outside|until|since"
-    "|asc|desc|ascending|descending|newest|oldest|latest|earliest"
+    "|asc|desc|ascending|descending|newest|oldest|latest|earliest|up|down|upwards|downwards"
 )
 CONNECT = words(
     """
@@ -117,8 +123,8 @@ SPEAKER_LATIN = (
 )
 DROP_LATIN = (
     "a|an|the|this|that|these|those|we|our|us|you|your|it|its|please|do|does|did|will|shall|should|must"
-    "|needs?|requires?|have|has|always|so|then|also|just|remember|note|of|ensure|make sure|everyone|everybody|anyone"
-    r"|anybody|everywhere|exactly(?=\s*\d)|strictly|by default(?!\s*\w)"
+    "|needs?|requires?|have|has|always|ever|so|then|also|just|remember|note|of|ensure|make sure|everyone|everybody"
+    r"|anyone|anybody|everywhere|exactly(?=\s*\d)|strictly"
 )
 UNITS: Final = {
     unit: name
@@ -203,4 +209,41 @@ UNITS: Final = {
 UNIT = "|".join(
     re.escape(unit) + (f"(?!{LETTER})" if unit[-1].isascii() and unit != "%" else "")
     for unit in sorted(UNITS, key=len, reverse=True)
+)
+# What else is counted in Chinese.
+MEASURES: Final = "箱袋瓶盒本篇章节间台辆套件项款班组步轮场局门幕集号等种双对颗粒片根支杯碗盘桶户栋楼"
+# What holds many things at once: "the project uses A" does not exclude "the project uses B".
+HOLDERS: Final = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        project app application site website system service product team repo repository codebase frontend
+        backend platform api page code test script library package module documentation doc 项目 应用 系统
+        网站 平台 产品 团队 仓库 前端 后端 客户端 服务端 服务 代码 小程序 页面 本项目 这个项目 整个项目 项目里
+        我 测试 脚本 接口 文档
+        """,
+    )
+)
+# A heading that judges what follows, or says what kind of remark it is.
+REMARKS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        good bad note tip warning caution rule example important todo do dont best practice wrong right correct
+        incorrect why how benefit issue problem solution fix pro con attention hint remember recommended required
+        强制 推荐 建议 参考 注意 说明 提示 示例 例如 正例 反例 好 坏 错误 正确 规则 规范 要求
+        约定 备注 原因 优点 缺点 问题 警告
+        """,
+    )
+)
+# What stands before the number of one of its kind: "level 1 has 3 enemies" says nothing of level 2.
+LABELS: Final = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        level stage chapter step phase part section page lesson unit week day grade year version room group
+        layer round act scene table figure zone floor module task team line sprint release 第 版本 阶段 步骤
+        章节 表 图
+        """,
+    )
 )

@@ -22,7 +22,11 @@ _FRAME: Final = re.compile(
     r"^(?:(?:以后|今后|往后|从今往后|从现在(?:起|开始)|请记得|记得|麻烦|拜托|在?(?:本|这个|我们的?|咱们的?)?项目(?:里面?|中)"
     r"|(?:from now on|from here on|going forward|in future|in this project|in our project|please|let['’]?s"
     r"|(?:please )?(?:make|be) sure (?:that|to)|be careful to|remember (?:that|to)|note that|keep in mind that"
-    r"|it is important (?:that|to)|we(?: have)? (?:agreed|decided) (?:that|to))(?!\w))[\s，,:：]*){1,3}",
+    r"|it is important (?:that|to)|we(?:['’]ve| have)? (?:agreed|decided) (?:that|to))(?!\w))[\s，,:：]*){1,3}",
+    _I,
+)
+_LABEL: Final = re.compile(
+    r"^[\[【(（]?(?:规则|规范|注意|说明|提示|约定|要求|备注|note|tip|rule|convention|reminder|important|fyi|ps)[\]】)）]?\s*:\s*",
     _I,
 )
 _THANKS: Final = re.compile(
@@ -124,6 +128,10 @@ _OF: Final = re.compile(
     r"(?= (?:is|are|must|should|equals|defaults)\b|:)",
     _I,
 )
+_PLACE_FIRST: Final = re.compile(
+    r"^(?P<place>(?:in|on|at|for|during|before|after|inside|within) [^,;:.]{1,40}), (?P<rest>[^,;:]+?)\W*$",
+    _I,
+)
 _FORBIDDEN_EN = (
     r"(?:strictly )?(?:forbidden|prohibited|banned|disallowed|not allowed|not permitted|never allowed)"
 )
@@ -176,6 +184,7 @@ def _not_do(match: re.Match[str]) -> str:
     return f"never {_infinitive(match['doing'])}"
 
 
+_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 # Longer sentences say more than one thing: none of their words is moved.
 _LONGEST: Final = 120
 # A step is tried where one of its words stands.
@@ -189,6 +198,7 @@ _CHINESE: Final[tuple[_Step, ...]] = (
     (("时间", "时长"), _DURATION, ""),
 )
 _ENGLISH: Final[tuple[_Step, ...]] = (
+    ((", ",), _PLACE_FIRST, r"\g<rest> \g<place>"),
     ((" to ",), _INFINITIVE, r"\1"),
     (("ed to ", "en to "), _IT_IS_FORBIDDEN, "never "),
     (("ing ",), _DOING_IS_FORBIDDEN, _do_not),
@@ -208,10 +218,10 @@ def opened(text: str) -> str:
 
 def plain(text: str) -> str:
     """`text` in the one wording for what it says; at most a few letters longer."""
-    text = _THANKS.sub("", _FRAME.sub("", text))
+    text = _THANKS.sub("", _FRAME.sub("", _LABEL.sub("", text)))
     if len(text) <= _LONGEST:
         text = _EACH.sub("", text)
-        for words, pattern, new in _ENGLISH if text.isascii() else _CHINESE:
+        for words, pattern, new in _CHINESE if _UNSPACED.search(text) else _ENGLISH:
             if any(word in text for word in words):
                 text = pattern.sub(new, text)
     return _MOVED.sub(" 改为 ", text)
