@@ -70,7 +70,7 @@ class ErasureAnswer(serializers.Serializer[Any]):
 
 class ErasureView(ServiceView):
     @extend_schema(
-        operation_id="projects_erase_person",
+        operation_id="person_erase",
         tags=["projects"],
         parameters=[IDEMPOTENCY_KEY],
         request=ErasureBody,

@@ -97,7 +97,7 @@ changed_memory = OpenApiExample(
         "undo": {
             "method": "POST",
             "path": "/api/v1/projects/shop/memories/12/undo/",
-            "body": {"version": 2},
+            "body": {"undoes_version": 2},
         },
     },
     response_only=True,

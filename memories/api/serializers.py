@@ -87,7 +87,7 @@ class Merge(Reason):
 
 
 class Undoing(Reason):
-    version = IntegerField(
+    undoes_version = IntegerField(
         min_value=1,
         required=False,
         help_text="Nothing is undone unless the memory is still at this version.",

@@ -181,7 +181,7 @@ class UndoView(VerbView):
         204 where the memory came with that change and is gone again. 409 `nothing_to_undo`, or `partner_changed`
         where another memory of that change (`partner`) was changed since. An agent takes back what its own key did.
         """
-        return self.done(request, slug, memory_id, store.undo)
+        return self.done(request, slug, memory_id, _undo_one)
 
 
 class MergeView(VerbView):
@@ -201,6 +201,10 @@ class PurgeView(VerbView):
     def post(self, request: Request, slug: str, memory_id: int) -> Response:
         """Remove every copy for good: history, candidates, raw outputs, blocks. No undo. For owners."""
         return self.done(request, slug, memory_id, store.purge)
+
+
+def _undo_one(*, undoes_version: int | None = None, **values: Any) -> Memory | None:
+    return store.undo(version=undoes_version, **values)
 
 
 def _merge(*, project: Project, memory_id: int, into: int, **values: Any) -> Memory:
@@ -363,6 +367,6 @@ def _changed(request: Request, memory: Memory) -> dict[str, Any]:
         undo = {
             "method": "POST",
             "path": reverse("memories:memory-undo", args=[project.slug, memory.pk]),
-            "body": {"version": memory.version},
+            "body": {"undoes_version": memory.version},
         }
     return memory_json(memory) | {"undo": undo}

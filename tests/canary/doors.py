@@ -29,14 +29,19 @@ LEFT_OUT: dict[str, set[Path]] = {
     "projects_put": {("owner",)},
     "projects_patch": {("max_items",), ("max_tokens",), ("window_tokens",), ("review_policy",)},
     "recall": {("why",)},
+    "person_erase": {("author_ref",), ("user",)},
 }
 # A filter stands in their place.
 IDS: set[Path] = {("ids",), ("filter", "ids")}
 FREE_PARAMETERS = {"Idempotency-Key", "If-None-Match", "q", "area", "author", "reason"}
 # These name something that is there.
 MUST_EXIST = {("owner",), ("selection",)}
-# A reply belongs to a turn that is over.
-WITH: dict[tuple[str, Path], dict[Path, Any]] = {("turns_open", ("reply",)): {("status",): "succeeded"}}
+# A reply belongs to a turn that is over; who is erased is named in one way.
+WITH: dict[tuple[str, Path], dict[Path, Any]] = {
+    ("turns_open", ("reply",)): {("status",): "succeeded"},
+    ("person_erase", ("reason",)): {("author_ref",): "nobody"},
+    ("person_erase", ("Idempotency-Key",)): {("author_ref",): "nobody"},
+}
 
 
 @dataclass(frozen=True)

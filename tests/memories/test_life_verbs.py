@@ -71,10 +71,10 @@ def test_each_verb_says_how_it_is_taken_back(
     answer = do(ana, verb, memory)
     assert (answer.status_code, answer.json()["status"]) == (200, after)
     path = f"{MEMORIES}{memory.pk}/undo/"
-    assert answer.json()["undo"] == {"method": "POST", "path": path, "body": {"version": 2}}
+    assert answer.json()["undo"] == {"method": "POST", "path": path, "body": {"undoes_version": 2}}
     back = take_back(ana, answer)
     assert (back.status_code, back.json()["status"], back.json()["authority"]) == (200, before, "automatic")
-    assert back.json()["undo"]["body"] == {"version": 3}
+    assert back.json()["undo"]["body"] == {"undoes_version": 3}
     assert take_back(ana, back).json()["status"] == after
 
 

@@ -104,7 +104,7 @@ ROUTES: dict[str, Callable[[Project, Agent], Sent]] = {
     "memories:memory-restore": lambda project, agent: Sent(path=f"{_gone(project)}restore/", status=200),
     "memories:memory-archive": lambda project, agent: Sent(path=f"{_memory(project)}archive/", status=200),
     "memories:memory-undo": lambda project, agent: Sent(
-        path=f"{MEMORIES}{_switched(project)}/undo/", status=200, other={"version": 1}
+        path=f"{MEMORIES}{_switched(project)}/undo/", status=200, other={"undoes_version": 1}
     ),
     "memories:memory-merge": lambda project, agent: Sent(
         path=f"{_memory(project)}merge/",
