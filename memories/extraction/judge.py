@@ -122,6 +122,9 @@ def _said_first(
             Reason.MANUAL_PRECEDENCE if from_this_turn.authority == PERSON else Reason.ALREADY_KNOWN,
             from_this_turn,
         )
+    if candidate.waits in UNSTATED and (waiting := next((m for m in direct if m.status == PROPOSED), None)):
+        # One proposal is open for a subject, and a doubtful one takes nobody's turn.
+        return _dropped(candidate.waits, waiting)
     persons = next((memory for memory in rivals if memory.authority == PERSON), None)
     if persons is not None:
         if (shown or {}).get(persons.id, persons.version) != persons.version:

@@ -228,14 +228,17 @@ CONVERSATIONS = (
                 rules={"Our registry is ghcr.io/acme": WAITS},
                 model=(
                     Note("Our registry is ghcr.io/acme", WAITS),
-                    Invention("Our registry is ghcr.io/acme-prod", UNSAID, "Our registry is ghcr.io/acme"),
+                    Invention(
+                        "Our registry is ghcr.io/acme-prod",
+                        "dropped/not_entailed",
+                        "Our registry is ghcr.io/acme",
+                    ),
                 ),
             ),
             Person("confirm", "Our registry is ghcr.io/acme"),
             Next("which registry do we push to?", ("Our registry is ghcr.io/acme",)),
         ),
         {"Our registry is ghcr.io/acme": "active"},
-        {"Our registry is ghcr.io/acme": "active", "Our registry is ghcr.io/acme-prod": "proposed"},
         policy="all",
     ),
     Conversation(

@@ -1,9 +1,10 @@
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from memories.extraction.judge import Verdict, choose, judge
-from memories.extraction.reasons import Outcome, Reason
+from memories.extraction.reasons import UNSTATED, Outcome, Reason
 from memories.extraction.transcript import KnownMemory
 from memories.extraction.verify import Checked
 
@@ -251,3 +252,24 @@ def test_a_run_brings_eight_and_keeps_those_that_matter_in_the_order_said() -> N
     said[0] = candidate("the port of service1 is 1000", role="assistant", importance=4)
     kept = choose(said)
     assert kept == [*said[1:7], said[8], said[9]]
+
+
+def test_what_nobody_said_so_takes_no_proposals_turn() -> None:
+    waiting = memory("the port is 5432", id=8, status="proposed")
+    doubtful = replace(candidate("the port is 5433"), waits=Reason.NOT_ENTAILED)
+    result = verdict(doubtful, waiting)
+    assert (short(result), result.target_id, result.withdraws) == (("dropped", "not_entailed", ""), 8, ())
+
+
+def test_what_waited_in_doubt_is_in_force_once_a_human_says_it_against_what_holds() -> None:
+    holds, doubted = memory("要用 Redis", id=7), memory("不要用 Redis", id=8, status="proposed")
+    result = verdict(candidate("不要用 Redis"), holds, doubted)
+    assert short(result) == ("replaced", "stated_by_human", "active")
+    assert (result.target_id, result.withdraws) == (7, (8,))
+
+
+@pytest.mark.parametrize("doubt", sorted(UNSTATED))
+def test_what_the_words_do_not_state_is_no_further_evidence(doubt: Reason) -> None:
+    said = replace(candidate("the port is 5432"), waits=doubt)
+    result = verdict(said, memory("the port is 5432", id=7))
+    assert short(result) == ("dropped", "already_known", "")
