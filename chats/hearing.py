@@ -127,10 +127,10 @@ def hear(*, chat: Chat, text: str, reading: Reading, by: Actor) -> Heard:
     author = by.speaking_for(name=chat.author_name or by.name, user=chat.author_user)
     told: dict[str, list[Any]] = {"remembered": [], "refused": [], "forgotten": []}
     for refusal in reading.refusals:
-        told["refused"].append({"text": guard.mask(refusal.text)[:200], "code": refusal.reason})
+        told["refused"].append({"text": _opening(refusal.text), "code": refusal.reason})
     for item in reading.items:
         if not chat.project.memory_enabled:
-            told["refused"].append({"text": guard.mask(item.content)[:200], "code": "memory_off"})
+            told["refused"].append({"text": _opening(item.content), "code": "memory_off"})
             continue
         remembered = _remember(chat, item, by=author)
         _tell(told, remembered)
@@ -222,7 +222,7 @@ def _remember(chat: Chat, item: Item, *, by: Actor) -> store.Remembered:
             )
     except store.StoreError as error:
         # The turn must open, and its other memories be kept.
-        return store.Remembered(outcome=Outcome.REFUSED, code=error.code, text=item.content[:200])
+        return store.Remembered(outcome=Outcome.REFUSED, code=error.code, text=_opening(item.content))
 
 
 def _signals(chat: Chat, text: str, reading: Reading, told: dict[str, list[Any]], *, by: Actor) -> None:
@@ -230,13 +230,16 @@ def _signals(chat: Chat, text: str, reading: Reading, told: dict[str, list[Any]]
     if "dismiss" in reading.signals:
         instructions.dismiss_latest(topic=chat.topic, by=by)
     for refused in instructions.take(topic=chat.topic, chat=chat, reading=reading):
-        told["refused"].append(
-            {"text": guard.mask(text[refused.start : refused.end])[:200], "code": refused.code}
-        )
+        told["refused"].append({"text": _opening(text[refused.start : refused.end]), "code": refused.code})
     if "confirm" in reading.signals and chat.project.memory_enabled:
         remembered = instructions.promote_latest(topic=chat.topic, by=by)
         if remembered is not None:
             _tell(told, remembered)
+
+
+def _opening(text: str) -> str:
+    """How a text begins that was not kept, masked before it is cut: half a secret is not known as one."""
+    return guard.mask(text)[:200]
 
 
 def _tell(told: dict[str, list[Any]], remembered: store.Remembered) -> None:

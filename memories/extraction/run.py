@@ -208,7 +208,7 @@ class _Settlement:
             Candidate(
                 extraction=self.extraction,
                 position=len(self.rows),
-                type=proposal.type[:12],
+                type=guard.mask(proposal.type)[:12],
                 key=_storable(proposal.key)[:80] if is_clean else "",
                 content=guard.mask(content)[:1000],
                 quote=guard.mask(quote)[:1000],

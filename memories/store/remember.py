@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
+from memories import guard
 from memories.dedupe import Relation, compare, one_value_changed, resembling
 from memories.models import Authority, Memory, Source, Status
 from memories.store.changes import verb
@@ -81,7 +82,7 @@ def remember(
             outcome=Outcome.REFUSED,
             code=invalid.errors[0].code,
             message=invalid.message,
-            text=draft.content[:200],
+            text=guard.mask(draft.content)[:200],
         )
     may_decide = not only_propose and (
         by.user is not None or project.explicit_policy == ExplicitPolicy.ANYONE

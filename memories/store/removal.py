@@ -230,7 +230,7 @@ def _record(memory: Memory, *, action: str, by: Actor, reason: str) -> None:
         project=memory.project,
         target_type="memory",
         target_id=memory.pk,
-        target_key="" if action == "purge" else memory.key,
+        target_key="" if action == "purge" else guard.mask(memory.key),
         reason=guard.mask(reason),
     )
 

@@ -164,9 +164,12 @@ def propose(
 ) -> Memory:
     """A new memory that no person wrote. It waits for review, or is in force if the caller's rules say so.
 
-    Raises InvalidMemory, GuardRefused, ContentTaken; a taken key gets a suffix.
+    What is imported and was deleted or rejected here is Tombstoned; under the key of such a memory it waits. Raises
+    InvalidMemory, GuardRefused, ContentTaken; a taken key gets a suffix.
     """
     lock(project)
+    if source == Source.IMPORTED and _refuse_what_was_removed(project, draft) is not None:
+        status = Status.PROPOSED
     if not by.is_person:
         draft = with_changes(draft, importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))
     return create(
@@ -442,7 +445,7 @@ def save(memory: Memory, *, action: str, by: Actor, reason: str = "") -> None:
         project=memory.project,
         target_type="memory",
         target_id=memory.pk,
-        target_key=memory.key,
+        target_key=guard.mask(memory.key),
         reason=reason,
     )
 
