@@ -61,6 +61,8 @@ def run(topic_id: int) -> bool:
         turns = oldest_unread(topic)
         if not topic.project.memory_enabled:
             return _end_quietly(claim, turns)
+        if not turns and claim.trigger == schedule.Trigger.TOPIC_COMPLETED:
+            turns = closing(topic)
         if not turns:
             return _release(claim)
         if turns[0].distil_attempts >= TRIES:
@@ -101,6 +103,36 @@ def oldest_unread(topic: Topic) -> list[Chat]:
     if chosen and chosen[0].pk in last.chats_read:
         return chosen[: max(1, len(last.chats_read) // 2)]
     return chosen
+
+
+def may_show_procedures(topic_id: int) -> bool:
+    """Whether a turn of the topic, or a step of one, names tools: a way of doing a task may have been seen."""
+    done = Chat.objects.filter(topic=topic_id, status=Chat.ChatStatus.SUCCEEDED)
+    return done.exclude(tools=[]).exists()
+
+
+def closing(topic: Topic) -> list[Chat]:
+    """The last turns of a completed topic, all of them read before: once more as a whole, for the procedures.
+
+    None of them where a run has done that since the last of them ended, or tried and failed for what it read.
+    """
+    if topic.status != Topic.TopicStatus.COMPLETED or not may_show_procedures(topic.pk):
+        return []
+    chosen: list[Chat] = []
+    tokens = 0
+    read = Chat.objects.turns().filter(topic=topic, status=Chat.ChatStatus.SUCCEEDED).order_by("-seq")
+    for turn in read.iterator(chunk_size=50):
+        tokens += turn.message_tokens + turn.reply_tokens
+        if chosen and tokens > settings.DISTIL_MAX_TOKENS:
+            break
+        chosen.append(turn)
+    ended = max((turn.finished_at for turn in chosen if turn.finished_at), default=None)
+    tried = Extraction.objects.filter(topic=topic, trigger=schedule.Trigger.TOPIC_COMPLETED).exclude(
+        status=RunStatus.FAILED, error_kind__in=NOT_OF_THE_TURNS
+    )
+    if ended is None or tried.filter(started_at__gte=ended).exists():
+        return []
+    return chosen[::-1]
 
 
 def take_up_again(extraction: Extraction) -> None:
@@ -149,7 +181,7 @@ def _begin(claim: Claim, topic: Topic, turns: Sequence[Chat], backend: Backend) 
         chats_read=[turn.pk for turn in turns],
         attempts=1 + max(turn.distil_attempts for turn in turns),
     )
-    if len(turns) == 1:
+    if len(turns) == 1 and turns[0].distil_outcome is None:
         Chat.objects.filter(pk=turns[0].pk).update(distil_attempts=extraction.attempts)
     return extraction
 

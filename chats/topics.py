@@ -41,7 +41,9 @@ def complete_topic(*, project: Project, topic_id: int, by: Actor) -> Topic:
     topic.status = Topic.TopicStatus.COMPLETED
     topic.updated_at = now
     ended = instructions.end_all(topic=topic)
-    if project.memory_enabled and schedule.has_waiting_turns(topic.pk):
+    if project.memory_enabled and (
+        schedule.has_waiting_turns(topic.pk) or distil.may_show_procedures(topic.pk)
+    ):
         schedule.make_due(topic, now=now, trigger=schedule.Trigger.TOPIC_COMPLETED, at_once=True)
     summaries.make_due(topic, now=now, at_once=True)
     topic.save(update_fields=["status", "updated_at", "summary_due_at", *schedule.FIELDS, "distil_retry_at"])

@@ -12,7 +12,7 @@ from memories import explicit
 from memories.extraction import KnownMemory, Signal, Transcript, Turn, known_memories
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 def build_transcript(topic: Topic, turns: Sequence[Chat]) -> Transcript:
@@ -26,10 +26,14 @@ def build_transcript(topic: Topic, turns: Sequence[Chat]) -> Transcript:
     for instruction in Instruction.objects.filter(chat__in=[turn.pk for turn in turns]):
         said.setdefault(instruction.chat_id, []).append(instruction)
     project = topic.project
+    agents = _agents([*context, *turns])
     return Transcript(
         turns=tuple(
-            [_turn(chat, citable=False) for chat in context]
-            + [_turn(chat, citable=True, said=said.get(chat.pk, ())) for chat in turns]
+            [_turn(chat, citable=False, agents=agents) for chat in context]
+            + [
+                _turn(chat, citable=chat.distil_outcome is None, said=said.get(chat.pk, ()), agents=agents)
+                for chat in turns
+            ]
         ),
         known=_known(topic, turns),
         static_instructions=project.static_instructions,
@@ -39,7 +43,20 @@ def build_transcript(topic: Topic, turns: Sequence[Chat]) -> Transcript:
     )
 
 
-def _turn(chat: Chat, *, citable: bool, said: Sequence[Instruction] = ()) -> Turn:
+def _agents(turns: Sequence[Chat]) -> dict[int, list[str]]:
+    """The other agents whose steps within each turn succeeded, in order."""
+    agents: dict[int, list[str]] = {}
+    steps = Chat.objects.filter(
+        parent__in=[turn.pk for turn in turns], status=Chat.ChatStatus.SUCCEEDED
+    ).order_by("parent", "position")
+    for parent, agent in steps.exclude(agent="").values_list("parent", "agent"):
+        agents.setdefault(parent, []).append(agent)
+    return agents
+
+
+def _turn(
+    chat: Chat, *, citable: bool, said: Sequence[Instruction] = (), agents: Mapping[int, Sequence[str]]
+) -> Turn:
     """Further messages of the turn are the same human's words: they are read with the first.
 
     `said`: the Instructions that the turn gave. One that nobody took back is a signal, the words of one that was
@@ -55,7 +72,8 @@ def _turn(chat: Chat, *, citable: bool, said: Sequence[Instruction] = ()) -> Tur
         reply=chat.reply,
         author=chat.author_name,
         status=chat.status,
-        tools=tuple(str(tool.get("name", "")) for tool in chat.tools),
+        tools=tuple(str(tool.get("name", "")) for tool in chat.tools if tool.get("ok") is not False),
+        agents=tuple(agents.get(chat.pk, ())),
         files=tuple(str(path) for path in chat.files),
         origin=chat.origin,
         citable=citable,

@@ -133,6 +133,7 @@ REASONS: dict[str, Any] = {
     Reason.FOR_NOW: _("it holds for the moment alone"),
     Reason.TAKEN_BACK: _("it was taken back at once"),
     Reason.REQUESTED: _("it asks for a piece of work"),
+    Reason.PUT_TOGETHER: _("it puts together what several turns say"),
     Reason.NO_SUBJECT: _("a correction that does not say of what"),
     Reason.ALREADY_HAPPENED: _("its turn was reported after the fact"),
     Reason.TOMBSTONED_KEY: _("a memory of this key was deleted or rejected"),

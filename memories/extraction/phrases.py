@@ -145,7 +145,7 @@ CONDITION = re.compile(
 )
 # The header of what is asked for now.
 TASK_HEADER = re.compile(
-    r"(?:需求|任务|要做的|功能点?|待办|改动点?|验收标准|步骤|todo)[^，,。]{0,6}[:：]|^.{0,30}\b(?:requirements?|tasks?|to-?dos?|features?|acceptance\s+criteria|user\s+stor(?:y|ies)|next\s+steps?|scope|do\s+(?:these|the\s+following))\b.{0,24}:",
+    r"(?:需求|任务|要做的|功能点?|待办|改动点?|验收标准|步骤|todo|下一[个步项件])[^，,。]{0,6}[:：]|^.{0,30}\b(?:requirements?|tasks?|to-?dos?|features?|acceptance\s+criteria|user\s+stor(?:y|ies)|next\s+steps?|scope|do\s+(?:these|the\s+following))\b.{0,24}:",
     re.IGNORECASE,
 )
 # The header of a list of rules.

@@ -12,7 +12,7 @@ from memories import guard
 from memories.extraction.backends import ASSISTANT, USER
 from memories.extraction.transcript import HUMAN, KnownMemory, Transcript, Turn
 
-PROMPT_VERSION = "llm-1"
+PROMPT_VERSION = "llm-2"
 
 # Turns that are mere context are not cited: their beginning and end will do.
 MAX_CONTEXT, MAX_STATIC = 2_000, 8_000
@@ -35,7 +35,9 @@ what will still matter in later talks that begin with nothing: not what was done
 - preference: what people like, without being a rule.
 - fact: how something in the project is: a name, a number, a place, an owner, a date.
 - pitfall: what went wrong, and how it is avoided.
-- procedure: a way of doing a task that was seen to work here, step by step.
+- procedure: a way of doing a task that was seen to work here: tools ran, and the user said that it is right. Its
+  content is one text of this form: "When: … Steps: 1. …; 2. … Tools: … Output: … Watch out: …" (用于：… 步骤：…
+  工具：… 产出：… 注意：…), without the parts that the talk does not name.
 
 # What to note
 - Only what the talk itself says. Add nothing from general knowledge, no reason and no consequence that nobody named.
@@ -48,8 +50,9 @@ what will still matter in later talks that begin with nothing: not what was done
 - Most talks leave nothing. Then the list is empty. At most 8 items, the ones that matter most.
 
 # Each item
-- content: one sentence that is understood without the talk, in the language it was said in (Chinese stays Chinese) and
-  in its words: every name, number, unit, path and "not" as spoken. No "he", "this page" or "as above".
+- content: one sentence (a procedure: see above) that is understood without the talk, in the language it was said in
+  (Chinese stays Chinese) and in its words: every name, number, unit, path and "not" as spoken. No "he", "this page" or
+  "as above": a correction ("no, it should be 8080") says of what, in the words in which that was asked or answered.
 - A day named by the day of the talk (tomorrow, next Friday, 下周一, 月底) is written out as YYYY-MM-DD, counted from
   the sent_at of its turn in the time zone given there. Everything else stays as spoken.
 - quote: the words that prove it, copied letter by letter from one turn that has "cite": true, at most two sentences.
@@ -116,7 +119,7 @@ REMINDER = (
 )
 COMPLETED = (
     "The topic of this talk is completed: look at it as a whole, too, for procedures that worked and for decisions "
-    "that took several turns."
+    'that took several turns. A procedure, and nothing else, may quote a turn without "cite", too.'
 )
 
 # What a provider with structured output is held to. Strict schemas want every property required.

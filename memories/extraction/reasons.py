@@ -27,6 +27,7 @@ class Reason(StrEnum):
     FOR_NOW = "for_now"  # it holds for the moment alone
     TAKEN_BACK = "taken_back"  # the words after it take it back
     REQUESTED = "requested"  # the sentence asks for a piece of work
+    PUT_TOGETHER = "put_together"  # a procedure that joins what several turns said and did
     NO_SUBJECT = "no_subject"  # a correction that does not say of what
     ALREADY_HAPPENED = "already_happened"  # the turn was reported after the fact
     TOMBSTONED_KEY = "tombstoned_key"  # another memory of this key was deleted or rejected
@@ -73,5 +74,6 @@ UNSTATED = frozenset(
         Reason.FOR_NOW,
         Reason.TAKEN_BACK,
         Reason.REQUESTED,
+        Reason.PUT_TOGETHER,
     )
 )

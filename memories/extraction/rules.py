@@ -13,8 +13,9 @@ from memories.dedupe import content_hash
 from memories.extraction import clauses, phrases, standing, summary
 from memories.extraction.backends import USER, Extracted, Proposal, Summarised, SummaryRequest
 from memories.extraction.phrases import CONSTRAINT, DECISION, FACT, PITFALL, PREFERENCE, Sign
+from memories.extraction.procedures import PROCEDURE, procedures
 from memories.extraction.sentences import Sentence, mask, split
-from memories.extraction.transcript import Transcript, Turn, language
+from memories.extraction.transcript import SUCCEEDED, Transcript, Turn, language
 
 MIN_LENGTH, MAX_LENGTH = 4, 300
 # A longer message is a document: its author pasted it more likely than said it.
@@ -58,10 +59,21 @@ class Rules:
             for turn in transcript.citable
             for found in _read(turn.readable)
         ]
-        return Extracted(candidates=tuple(candidates))
+        return Extracted(candidates=(*candidates, *_procedures(transcript)))
 
     def summarise(self, request: SummaryRequest) -> Summarised:
         return Summarised(summary.extractive(request))
+
+
+def _procedures(transcript: Transcript) -> Iterator[Proposal]:
+    if not transcript.completed:
+        return
+    warnings = {
+        turn.id: [found.content for found in _read(turn.readable) if found.type == PITFALL]
+        for turn in transcript.turns
+        if turn.status == SUCCEEDED
+    }
+    yield from procedures(transcript, warnings)
 
 
 def signal_proposals(transcript: Transcript, own: tuple[Proposal, ...] = ()) -> tuple[Proposal, ...]:
@@ -100,7 +112,7 @@ def _covers(known: Proposal, turn: Turn, text: str) -> bool:
     """Whether a proposal already stands for the sentence: one holds the other's words, or they clean to the
     same.
     """
-    if known.turn_id != turn.id or known.quote_role != USER:
+    if known.turn_id != turn.id or known.quote_role != USER or known.type == PROCEDURE:
         return False
     mine, theirs = _squeezed(text), _squeezed(known.quote)
     return mine in theirs or theirs in mine or content_hash(_cleaned(text)) == content_hash(known.content)

@@ -119,8 +119,8 @@ class Signal:
 class Turn:
     """One finished turn. `message` holds a human's words only when `origin` is human; `blanked` are the spans
     of it that the explicit channel took. A turn that is not `citable` is context: nothing may be quoted from
-    it. `files` are those it was about or changed. What a turn yields that was reported when it had
-    `already_happened` waits for a person.
+    it. `tools` are those that ran well, `agents` the others whose steps succeeded, `files` those it was about or
+    changed. What a turn yields that was reported when it had `already_happened` waits for a person.
     """
 
     id: int
@@ -131,6 +131,7 @@ class Turn:
     author: str = ""
     status: str = SUCCEEDED
     tools: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     origin: str = HUMAN
     citable: bool = True

@@ -21,13 +21,18 @@ from memories.extraction.backends import ASSISTANT, USER, Proposal
 from memories.extraction.entailment import entails
 from memories.extraction.reasons import Reason
 from memories.extraction.sentences import Sentence, split
-from memories.extraction.transcript import Transcript, Turn
-from memories.text import InvalidText, clean, fold, slug
+from memories.extraction.transcript import SUCCEEDED, Transcript, Turn
+from memories.text import InvalidText, clean, fold, slug, terms
 
 TYPES = frozenset({"constraint", "decision", "preference", "fact", "pitfall", "procedure"})
 # What somebody wants, nobody but a human can say.
 HUMAN_TYPES = frozenset({"constraint", "decision", "preference"})
+PROCEDURE = "procedure"
 MAX_CONTENT = 1_000
+# The words in which a procedure is put: when it is used, its steps, tools, output, pitfalls.
+_FRAME = frozenset(
+    terms("when steps tools output watch out 用于 步骤 工具 产出 注意 use uses 1 2 3 4 5 6 7 8")
+)
 MAX_IMPORTANCE = 4
 MIN_QUOTE = 4
 # A correction of what? Nobody can tell once the talk is over.
@@ -147,7 +152,7 @@ def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
     key = "" if found else slug(written_key)
     importance = min(max(proposal.importance, 1), MAX_IMPORTANCE)
 
-    place = _find(quote, proposal.turn_id, transcript)
+    place = _find(quote, proposal.turn_id, _citable(proposal, transcript))
     if place is None:
         taken = any(_position(quote, turn.message) is not None for turn in transcript.citable if turn.blanked)
         return Rejected(proposal, Reason.ALREADY_EXPLICIT if taken else Reason.NO_EVIDENCE)
@@ -171,7 +176,10 @@ def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
         return Rejected(proposal, Reason.ALREADY_EXPLICIT)
     if _says(transcript.static_instructions, content):
         return Rejected(proposal, Reason.IN_INSTRUCTIONS)
-    doubt = _doubt(proposal, turn, words, start, end)
+    if proposal.type == PROCEDURE and role == USER and _is_of_the_talk(proposal, transcript):
+        doubt: Reason | None = Reason.PUT_TOGETHER
+    else:
+        doubt = _doubt(proposal, turn, words, start, end)
     if doubt is Reason.ASKED:
         return Rejected(proposal, doubt)
     return Checked(
@@ -241,9 +249,27 @@ def _doubt(proposal: Proposal, turn: Turn, words: str, start: int, end: int) -> 
 # -------------------------------------------------------------------------------------------------------
 
 
-def _find(quote: str, turn_id: int | None, transcript: Transcript) -> tuple[Turn, str, str, int, int] | None:
+def _citable(proposal: Proposal, transcript: Transcript) -> tuple[Turn, ...]:
+    """The turns that may prove it: of a completed topic a procedure may cite those, too, that were read before."""
+    if proposal.type == PROCEDURE and transcript.completed:
+        return tuple(turn for turn in transcript.turns if turn.status == SUCCEEDED)
+    return transcript.citable
+
+
+def _is_of_the_talk(proposal: Proposal, transcript: Transcript) -> bool:
+    """Whether all but the frame of a procedure was said in the completed topic, or is a tool or file of it."""
+    if not transcript.completed:
+        return False
+    known: set[str] = set(_FRAME)
+    for turn in transcript.turns:
+        for text in (turn.message, turn.reply, *turn.agents, *turn.tools, *turn.files):
+            known.update(terms(text))
+    return known.issuperset(terms(proposal.content))
+
+
+def _find(quote: str, turn_id: int | None, citable: Sequence[Turn]) -> tuple[Turn, str, str, int, int] | None:
     """Where the quote was said: by a human first, in the turn that was named first."""
-    turns = sorted(transcript.citable, key=lambda turn: turn.id != turn_id)
+    turns = sorted(citable, key=lambda turn: turn.id != turn_id)
     for role in (USER, ASSISTANT):
         for turn in turns:
             words = turn.readable if role == USER else turn.readable_reply

@@ -41,7 +41,7 @@ def lines(text: str, name: str) -> list[Any]:
 def test_a_change_of_our_words_is_a_new_version() -> None:
     words = [prompt.system(), prompt.REMINDER, prompt.COMPLETED, prompt.ASKED, json.dumps(prompt.SCHEMA)]
     digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:12]
-    assert (prompt.PROMPT_VERSION, digest) == ("llm-1", "4b98c9d4c8ba"), (
+    assert (prompt.PROMPT_VERSION, digest) == ("llm-2", "40a9c251ce31"), (
         "raise PROMPT_VERSION, and pin both anew"
     )
 
