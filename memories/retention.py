@@ -6,6 +6,8 @@ own. An app above this one adds its kinds when it is ready (`register`).
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -46,9 +48,21 @@ class Kind:
         return now - timedelta(days=self.days) if self.days else None
 
 
-def run(*, now: datetime) -> dict[str, int]:
-    """Remove whatever is older than it is kept; how many rows of each kind."""
-    return {kind.name: sum(kind.forget(before)) if (before := kind.before(now)) else 0 for kind in kinds()}
+def run(*, now: datetime, budget_s: float = math.inf) -> dict[str, int]:
+    """Remove whatever is older than it is kept; how many rows of each kind.
+
+    No batch begins later than `budget_s` after the first: the rest is left to the next run.
+    """
+    ends_at = time.monotonic() + budget_s
+    counts = dict.fromkeys((kind.name for kind in kinds()), 0)
+    for kind in kinds():
+        if (before := kind.before(now)) is None:
+            continue
+        for number in kind.forget(before) if time.monotonic() < ends_at else ():
+            counts[kind.name] += number
+            if time.monotonic() >= ends_at:
+                break
+    return counts
 
 
 def due(*, now: datetime) -> dict[str, int]:

@@ -196,7 +196,10 @@ class _Settlement:
             shown=self.shown,
             distilled_before=(candidate.turn.id, candidate.content_hash) in self.distilled_before,
         )
-        self.record(proposal, verdict, self._write(candidate, draft, verdict))
+        # What it withdraws and what it replaces come back with it.
+        with store.one_change():
+            memory = self._write(candidate, draft, verdict)
+        self.record(proposal, verdict, memory)
 
     def record(self, proposal: Proposal, verdict: Verdict, memory: Memory | None = None) -> None:
         turn = self.transcript.turn(proposal.turn_id)

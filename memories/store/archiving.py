@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from memories.querysets import MemoryQuerySet
     from projects.actors import Actor
 
-BATCH = 200
+# Memories in one transaction, for whose length nobody else writes to their project.
+BATCH = 50
 IMPORTANCES = range(1, 6)
 
 
@@ -56,12 +59,16 @@ def archive(
     return memory
 
 
-def fade(*, now: datetime, by: Actor, project: Project | None = None) -> Counter[str]:
+def fade(
+    *, now: datetime, by: Actor, project: Project | None = None, budget_s: float = math.inf
+) -> Counter[str]:
     """Archive what expired, faded, or waited too long for a person; how many for each reason.
 
-    A short transaction for each BATCH, under the lock of its project alone.
+    A short transaction for each BATCH, under the lock of its project alone. None begins later than `budget_s`
+    after the first: the rest is left to the next time.
     """
     counts: Counter[str] = Counter()
+    ends_at = time.monotonic() + budget_s
     pace = current_pace()
     due = _due(Memory.objects.all() if project is None else Memory.objects.of(project), now, pace)
     projects = list(
@@ -69,7 +76,7 @@ def fade(*, now: datetime, by: Actor, project: Project | None = None) -> Counter
     )
     for one in projects:
         try:
-            while done := _fade_batch(one, now, pace, by=by):
+            while time.monotonic() < ends_at and (done := _fade_batch(one, now, pace, by=by)):
                 counts += done
         except Project.DoesNotExist:
             continue

@@ -9,9 +9,11 @@ from django.utils.crypto import salted_hmac
 
 from memories.dedupe import content_hash, signature, similar_signature
 from memories.models import Tombstone
+from memories.store.errors import Tombstoned
 
 if TYPE_CHECKING:
     from memories.models import Memory
+    from memories.store.drafts import Draft
     from projects.models import Project
 
 Reason = Tombstone.Reason
@@ -57,6 +59,18 @@ def meet(project: Project, *, content: str, key: str) -> Match | None:
     if near is not None:
         return Match(near, "near")
     return Match(by_key, "key") if by_key is not None else None
+
+
+def heed(project: Project, draft: Draft) -> Match | None:
+    """Another memory's tombstone under the draft's key, if there is one. Raises Tombstoned for its own, and
+    InvalidMemory and GuardRefused first.
+    """
+    draft = draft.checked()
+    draft.guarded()
+    met = meet(project, content=draft.content, key=draft.key)
+    if met is not None and met.kind != "key":
+        raise Tombstoned(met.tombstone.memory_id, met.tombstone.reason)
+    return met
 
 
 def _signature(project: Project, content: str) -> list[str]:

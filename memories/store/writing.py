@@ -31,7 +31,6 @@ from memories.store.errors import (
     KeyTaken,
     PersonRequired,
     StaleMemory,
-    Tombstoned,
     WrongStatus,
 )
 from memories.text import fold, terms
@@ -108,7 +107,7 @@ def add(
     lock(project)
     if by.is_person:
         if source == Source.IMPORTED:
-            _refuse_what_was_removed(project, draft)
+            tombstones.heed(project, draft)
         return create(project=project, draft=draft, source=source, status=Status.ACTIVE, by=by, reason=reason)
     draft = with_changes(draft.checked(), importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))
     draft.guarded()
@@ -116,7 +115,7 @@ def add(
     for memory, relation in relations:
         if relation in (Relation.SAME, Relation.NEAR):
             raise ContentTaken(memory)
-    met = _refuse_what_was_removed(project, draft)
+    met = tombstones.heed(project, draft)
     contradicted = next((memory for memory, _relation in relations if memory.status != Status.PROPOSED), None)
     waits = (
         only_propose
@@ -138,18 +137,6 @@ def add(
     )
 
 
-def _refuse_what_was_removed(project: Project, draft: Draft) -> tombstones.Match | None:
-    """Another memory's tombstone under the same key, if there is one. Raises Tombstoned for the draft's own, and
-    GuardRefused first.
-    """
-    draft = draft.checked()
-    draft.guarded()
-    met = tombstones.meet(project, content=draft.content, key=draft.key)
-    if met is not None and met.kind != "key":
-        raise Tombstoned(met.tombstone.memory_id, met.tombstone.reason)
-    return met
-
-
 @verb
 def propose(
     *,
@@ -168,7 +155,7 @@ def propose(
     InvalidMemory, GuardRefused, ContentTaken; a taken key gets a suffix.
     """
     lock(project)
-    if source == Source.IMPORTED and _refuse_what_was_removed(project, draft) is not None:
+    if source == Source.IMPORTED and tombstones.heed(project, draft) is not None:
         status = Status.PROPOSED
     if not by.is_person:
         draft = with_changes(draft, importance=min(draft.importance, AUTOMATIC_MAX_IMPORTANCE))

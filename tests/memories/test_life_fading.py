@@ -242,6 +242,14 @@ def test_more_than_a_batch_goes_batch_by_batch(project: Project, monkeypatch: py
 
 
 @pytest.mark.django_db
+def test_what_there_is_no_time_for_is_left_to_the_next_hour(
+    faded: dict[str, Memory], project: Project
+) -> None:
+    assert store.fade(now=NOW, by=WORKER, budget_s=0) == {}
+    assert store.fade(now=NOW, by=WORKER).total() == 4
+
+
+@pytest.mark.django_db
 def test_the_key_and_the_words_of_what_is_archived_are_free(
     faded: dict[str, Memory], project: Project
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from io import StringIO
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -236,6 +237,22 @@ def test_more_than_a_batch_goes_batch_by_batch(
     assert sum(kinds["deleted_memories"].forget(ago(30))) == 5
     assert list(kinds["audit"].forget(ago(400))) == [2, 2, 2, 2, 2]
     assert retention.due(now=NOW) == NOTHING
+
+
+def test_what_a_run_has_no_time_for_is_left_to_the_next(
+    project: Project, chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "BATCH", 1)
+    for number in range(3):
+        recall(chat, 100 + number)
+    candidate(extraction(project, 1), 200)
+    assert retention.run(now=NOW, budget_s=0) == NOTHING
+    # The clock strikes with the second batch.
+    ticks = iter((0.0, 0.0, 0.0, 10.0))
+    monkeypatch.setattr(retention, "time", SimpleNamespace(monotonic=lambda: next(ticks, 10.0)))
+    assert retention.run(now=NOW, budget_s=5) == NOTHING | {"recalls": 2}
+    monkeypatch.undo()
+    assert retention.run(now=NOW) == NOTHING | {"recalls": 1, "candidates": 1}
 
 
 def test_a_dry_run_tells_and_changes_nothing(
