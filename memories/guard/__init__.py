@@ -1,13 +1,14 @@
 """The guard: what must not be kept. Pure functions from a text to findings; every write passes here."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from memories.guard import hidden, injection, secrets
 from memories.guard.findings import Certainty, Finding, Kind, ordered, worst
 from memories.guard.views import readings
 
-__all__ = ["GUARD_VERSION", "Certainty", "Finding", "Kind", "inspect", "mask", "worst"]
+__all__ = ["GUARD_VERSION", "Certainty", "Finding", "Kind", "found_by", "inspect", "mask", "worst"]
 
 # Raised with every change of what the rules find, so that stored verdicts can be renewed.
 GUARD_VERSION: Final = 3
@@ -27,6 +28,15 @@ def inspect(text: str) -> list[Finding]:
     found.extend(injection.find(views))
     found.extend(hidden.find(text))
     return ordered(found)
+
+
+def found_by(text: str) -> Iterator[tuple[str, Finding]]:
+    """What `inspect` weighs together, each finding with the family of rules that it comes from."""
+    views = readings(text) if text else []
+    for view in views:
+        yield from secrets.found_by(view)
+    for found in (*injection.find(views), *hidden.find(text)):
+        yield f"{found.kind}: {found.code}", found
 
 
 def mask(text: str) -> str:

@@ -61,7 +61,7 @@ _SQL: Final = re.compile(
 )
 _CALL: Final = re.compile(
     r"(?:auth|authenticate|log_?in|sign_?in|set_?(?:password|auth|token|key)|sign|hmac|with_?(?:token|key"
-    r"|password)|connect|basic_?auth|credentials?|create_?user|encrypt|decrypt|cipher|requirepass)\w{0,12}\s?=?\s?\(([^()\n]{6,240})\)",
+    r"|password)|connect|basic_?auth|credentials?|create_?user|sequelize|mysqli|pdo|encrypt|decrypt|cipher|requirepass)\w{0,12}\s?=?\s?\(([^()\n]{6,240})\)",
     re.IGNORECASE,
 )
 _CALLS: Final = (
@@ -77,6 +77,9 @@ _CALLS: Final = (
     "cred",
     "crypt",
     "cipher",
+    "sequelize",
+    "mysqli",
+    "pdo",
 )
 _QUOTED: Final = re.compile(r"\"([^\"\n]{8,128})\"|'([^'\n]{8,128})'")
 _STATEMENTS: Final = ("identified", "password")

@@ -45,7 +45,7 @@ _LATIN: Final[dict[str, tuple[str, ...]]] = {
         *(rf"^{short}(?![a-z])(?:\s?(?:codes?|码))?" for short in ("pin", "otp", "2fa")),
         r"codes?\sto\s(?:get in|enter|open|unlock|disarm)(?:\sthe\s[a-z]+)?",
         *(rf"{verb}[a-z]*\s(?:[a-z]+\s){{0,3}}code(?=\s\d)" for verb in ("disarm", "unlock", "open")),
-        "passcode", *(rf"{purpose}\s?codes?" for purpose in _PURPOSES),
+        "passcode", r"^enter\s(?:the\s)?code(?=\s\d)", *(rf"{purpose}\s?codes?" for purpose in _PURPOSES),
     ),
     "token": (
         *(rf"{word}(?:[ _.-]?access)?[ _.-]?key" for word in _QUALIFIERS),
@@ -90,6 +90,7 @@ _OTHERS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "access": (
         "号登", "登录", "登陆", *(rf"^{verb}\sin(?:to)?(?![a-z])" for verb in ("log", "sign", "ssh")),
+        *(rf"^{verb}\swith(?![a-z])" for verb in ("protected", "secured", "locked", "unlocks")),
     ),
     "phrase": (
         "助记词(?:备份)?", "恢复(?:短语|词)", "mnemonic",
@@ -134,7 +135,10 @@ _MARKED, _MARKS = _compiled(_OTHERS)
 def find(low: str) -> Iterator[Label]:
     """Every label in a text in lower case, by position in each of the two tables."""
     for match in _NAMED.finditer(low):
-        yield Label(_NAMES[match.lastindex or 0], match.start(), match.end())
+        kind = _NAMES[match.lastindex or 0]
+        if kind == "key" and match.end() - match.start() > len("password"):
+            kind = "password" if "pass" in match[0] else "token" if "secret" in match[0] else kind
+        yield Label(kind, match.start(), match.end())
     for match in _MARKED.finditer(low):
         yield Label(_MARKS[match.lastindex or 0], match.start(), match.end())
 

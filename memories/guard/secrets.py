@@ -60,7 +60,10 @@ def found_by(view: View) -> Iterator[tuple[str, Finding]]:
                 yield "recovery phrases", _finding(view, "recovery_phrase", *words.span(1), sure=True)
             continue
         if value := _value_after(view.text, end, kind):
-            if not labels.OPEN.search(low, max(0, at - 14), at):
+            talked_of = ties.SPEAKS_ILL_OF.search(low, max(0, at - 12), at) and not values.is_strong(
+                view.text[slice(*value)]
+            )
+            if not talked_of and not labels.OPEN.search(low, max(0, at - 14), at):
                 yield "label, value", _finding(view, _CODES[kind], *value, sure=True)
         elif before := _value_before(view.text, low, at, end, kind):
             yield "value, label", _finding(view, _CODES[kind], *before[:2], sure=before[2])
@@ -140,11 +143,15 @@ def is_secret(value: str, kind: str, bond: Bond) -> bool:
     value = value[: values.TESTED]
     if not value.isdigit() and values.is_no_value(value):
         return False
+    if kind in ("key", "scheme", "token", "zh_token") and values.is_sequence(value):
+        return False
     if kind in ("key", "scheme"):
         random = values.is_random(value) or values.is_uuid(value)
-        return bond != "loose" and (random or (kind == "key" and bond == "firm" and values.is_varied(value)))
+        if bond == "loose":
+            return kind == "key" and len(value) >= 32 and values.is_dense(value)
+        return random or (kind == "key" and bond == "firm" and values.is_varied(value))
     if kind == "access":
-        return values.is_varied(value) and not values.is_name(value)
+        return values.is_varied(value)
     if kind == "pair":
         likely = bond == "adjacent" and values.is_passwordlike(value)
         return likely and (values.is_varied(value) or not values.is_name(value))
@@ -222,7 +229,7 @@ def _word_after(text: str, low: str, start: int, end: int) -> tuple[int, int, bo
     while stop < min(len(text), at + 64) and text[stop] in _VALUE_SIGNS:
         stop += 1
     value = text[at:stop].rstrip(".!*?/=")
-    if not value or text[at - 1 : at].isalnum():
+    if not value or (text[at - 1].isascii() and text[at - 1].isalnum()):
         return None
     stop = at + len(value)
     chinese = not low[start].isascii()

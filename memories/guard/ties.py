@@ -38,28 +38,29 @@ _ARTICLE: Final = (
     r"(?:(?:the|a|an|our|my|your|his|her|their|its|this|that|new|old|what we use as|(?:this|that|it)\sis)\s)?"
 )
 IS_THE: Final = re.compile(
-    rf"[\"'`”’」】*]{{0,2}}(?:\s(?:is|was|as|being)\s{_ARTICLE}{_ARTICLE}|,\s(?:that's|which is)\s{_ARTICLE}"
+    rf"[\"'`”’」】*]{{0,2}}(?:,?\s(?:is|was|as|being)\s{_ARTICLE}{_ARTICLE}|,\s(?:that's|which is)\s{_ARTICLE}"
     rf"|\s(?:<-+|--?|—|–|=)\s{_ARTICLE}|\s?[(（]{_ARTICLE})[^\n。;，,:=()]{{0,24}}$"
-    r"|[\"'`”’」】]{0,2}(?:,\s?[^\n。;,:=()a-z]{0,6})?\s?(?:就?是|作为|当作?|做|为|这个|那个|这串|[填输贴放][进到入])[^\n。;，,:=()]{0,16}$"
+    r"|[\"'`”’」】]{0,2}(?:,\s?[^\n。;,:=()a-z]{0,6})?\s?(?:就?是|作为|当作?|做|为|这个|那个|这串|[填输贴放][进到入])[^\n。;，,:=()\d@#$!%^&]{0,16}$"
 )
 GIVEN_TO: Final = re.compile(r"[\"'`]?\s(?:in|into|at|as|for|when|if)\b[^.;\n]{0,40}$")
 GIVES: Final = re.compile(r"\b(?:enter|type|use|try|put|paste|input|supply|provide|with)\s[\"'`]?$")
 ENDS: Final = re.compile(
-    r"s?(?:\s*(?:$|[.,;:!?)\]\n\"'`|。，；）】」、]|(?:for|of|to|in|at|on|when|if|that|which|we|is|prompt|box|fails)\b)"
+    r"s?(?:\s*(?:$|\.(?![a-z])|[,;:!?)\]\n\"'`|。，；）】」、]|(?:for|of|to|in|at|on|when|if|that|which|we|is|prompt|box|fails)\b)"
     r"|[是了的框里中登栏呢吧啊]|\s[\u4e00-\u9fff])"
 )
 DIGEST: Final = re.compile(
-    r"(?:commit|hash|sha-?\d{0,3}|md5|digest|checksum|[^a-z]id|uuid|tag|revision|rev|build|哈希|提交|摘要|校验值?|镜像)\W{0,3}$"
+    r"(?:git\s[a-z-]{2,12}|commit|hash|sha-?\d{0,3}|md5|digest|checksum|[^a-z]id|uuid|tag|revision|rev|build|哈希|提交|摘要|校验值?|镜像)\W{0,3}$"
 )
 
 # ── Tied to a label: nothing but the sentence's own small words in between ───────────────────────
 
 TIED: Final = re.compile(
     r"(?:'s)?(?:\s?[(（][^()（）\n]{1,24}[)）])?(?:\sfor(?:\s[\w.'@-]{1,24}){1,5}?(?=\s(?:is|was)\s|\s?[:=→]))?"
+    r"(?:\s?分别[是为]\s?[\w.@-]{1,32}\s?[和与及,、/]|\sare\s[\w.@-]{1,32}\s(?:and|/))?"
     r"(?P<tie>(?:\s|[:=→>，,「『【《“‘\"'`*-]|\b(?:is|was|equals|remains|stays|being|be|to|as|now|still|just|simply"
     r"|set|changed|reset|called|literally|actually|probably|has|been)\b"
     r"|我|你|他|这边|那边|现在|目前|已经?|都|就|还|先|统一|临时|暂时?|重新|默认|一律|全部|仍然?|依旧|照旧|又|被|给|请"
-    r"|记一下|嘛|呢|啊|吧|没[改变]|不变|老样子|发[你我]了|发了|好像|应该|大概|其实|一直|初始|直接|是|为|用|叫做?|写|填"
+    r"|记一下|嘛|呢|啊|吧|没[改变]|别忘了?|记得|哦|不变|老样子|发[你我]了|发了|好像|应该|大概|其实|一直|初始|直接|是|为|用|叫做?|写|填"
     r"|设|改|换|变更|更新|重置|恢复|调整|配置|定|取|输|敲|成|回|到|作|的|了|一下|过|置){0,12}+)"
 )
 TELLS: Final = re.compile(r"[:=→是为成叫]|就|还|\b(?:is|was|equals|remains|to|as)\b")
@@ -73,6 +74,7 @@ SPEAKS_ABOUT: Final = re.compile(
     r"(?:弱|常见|示例|假的?|错误的?|简单|类似|例如|比如|wrong|weak|bad|common|example|sample|dummy|fake|invalid|no|without"
     r"|any|every|each|plaintext|hashed|random|test|mock|faker)[\s_-]{0,2}$"
 )
+SPEAKS_ILL_OF: Final = re.compile(r"(?:弱|常见|错误的?|weak|bad|common|wrong|invalid)[\s_-]{0,2}$")
 BARE: Final = re.compile(r"(?:密码|口令|密语|暗号|pass(?:word|phrase|wd)?|pwd?|wi-?fi)(?:短语|串|s)?")
 UNIT: Final = re.compile(
     r"\s?(?:[年月日位个次分秒天小时字元%％~-]|字符|bits?\b|chars?|digits?|characters|attempts?|days?|hours?|min)"

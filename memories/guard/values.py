@@ -36,7 +36,7 @@ _STAND_INS: Final = frozenset(
     "yourpassword", "dbpass", "dbpassword"}
 )  # fmt: skip
 _ALGORITHM: Final = re.compile(
-    r"(?:pbkdf|sha-?3?|aes|rsa|(?<![a-z])(?:hs|rs|es|ps|md|ed|sm|gbk?|x|p|v)|des|hmac|ecdsa|argon|bcrypt|base|utf|ucs|iso"
+    r"(?:pbkdf|sha-?3?|aes|rsa|(?<![a-z])(?:hs|rs|es|ps|md|ed|sm|gbk?|x|p)|des|hmac|ecdsa|argon|bcrypt|base|utf|ucs|iso"
     r"|rfc|tls|ssl|ssh"
     r"|oauth|http|curve|secp|chacha|poly|blake|crc|ipv|win|int|uint|float|varchar|char"
     r"|bit)-?\d{1,5}(?:gcm|cbc|ctr|url|mb|k1|r1|id|le|be)?\d?"
@@ -256,8 +256,8 @@ def is_varied(value: str) -> bool:
 # ── What people choose ───────────────────────────────────────────────────────────────────────────
 # Words are too common to be told from rules by themselves: these count only right behind "the password is".
 
-_CHOSEN: Final = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9_.@#!-]{3,23}")
-_UNITS: Final = re.compile(r"(?:[a-z]{1,2})?\d+(?:[a-z]{1,3})?|[a-z]+[-_.]?v?\d{1,2}")
+_CHOSEN: Final = re.compile(r"(?=[^\d]*\d)[A-Za-z0-9][A-Za-z0-9_.@#!$%^&*+-]{3,23}")
+_UNITS: Final = re.compile(r"(?:[a-z]{1,2})?\d{1,4}(?:[a-z]{1,3})?|[a-z]+[-_.]?v?\d{1,2}")
 _CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{2,6}-\d+")
 _COMMON: Final = _words(
     "sunshine dragon monkey letmein iloveyou princess football baseball basketball superman batman starwars"
