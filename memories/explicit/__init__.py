@@ -50,7 +50,7 @@ def read(text: str) -> Reading:
     forgets: list[str] = []
     refusals: list[Refusal] = []
     taken: list[Span] = []
-    limits = [*(following.start for following in triggers[1:]), len(text)]
+    limits = [*(following.led_from for following in triggers[1:]), len(text)]
     for trigger, limit in zip(triggers[:MAX_TRIGGERS], limits, strict=False):
         found = collector.take(trigger, limit)
         if not found.pieces:

@@ -20,7 +20,7 @@ _MARKER: Final = re.compile(
 )
 _INLINE: Final = re.compile(
     rf"(?:^|(?<=[\s;:，,。、.]))(?:(?P<number>\d{{1,2}})(?:[.、)](?!\d)|\ufe0f?\u20e3)"
-    rf"|\((?P<round>\d{{1,2}}|[{_HAN}]{{1,2}})\)|(?P<han>[{_HAN}]{{1,2}})、"
+    rf"|\((?P<round>\d{{1,2}}|[{_HAN}]{{1,2}})\)|\((?P<letter>[a-h])\)|(?P<han>[{_HAN}]{{1,2}})、"
     rf"|第(?P<nth>[{_HAN}])(?=[，,、:]))[，,、:]? ?"
     rf"|(?P<circled>[{_CIRCLED}{_PARENTHESISED}])[.、]?"
 )

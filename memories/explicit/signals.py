@@ -181,7 +181,7 @@ _DISMISS: Final = re.compile(
 # No signal is without one of these: most sentences need no closer look.
 _CUE: Final = re.compile(
     "[后次错别从不应说正]|一律|务必|千万|绝对|始终|永远|任务|时|临|先|只|规|约定|标准|原则|就这|意思|强调"
-    "|讲过|要的是|口误|勘误|订正|取消|撤|废|收回|忘|去掉|删掉|忽略|指令"
+    "|讲过|要的是|接下来|口误|勘误|订正|取消|撤|废|收回|忘|去掉|删掉|忽略|指令"
     "|now|going|moving|here|point|today|hence|future|next|always|ever|each|moment|being|time|once"
     "|for |temp|no|nah|wrong|incorrect"
     "|that|this|should|actually|correct|errat|said|told|meant|asked|rule|convention|instruct|directive|it's"

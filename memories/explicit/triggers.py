@@ -98,9 +98,9 @@ _CORE = re.compile(
     r"|project )?memory"
     r"|(?:remove|delete|erase) (?:the |this )?memory)(?![\w'-]))"
     r"|(?P<recall>记得|(?:别|不要|切勿|勿)忘(?:了|记|掉)?)"
-    r"|(?P<strong>记住|牢记|谨记|切记|铭记|记牢|(?<![\w'-])(?:remember|keep in mind|bear in mind"
+    r"|(?P<strong>记住|牢记|谨记|切记|铭记|记牢|(?:(?<![\w'-])|(?<=__))(?:remember|keep in mind|bear in mind"
     r"|memori[sz]e|(?:don't|do not|never) forget"
-    r")(?![\w'-]))"
+    r")(?:(?![\w'-])|(?=__)))"
     r"|(?P<note>记下来?|记一下|记录一下|记录下来|记着|记好|做个备忘|备忘(?!录)|(?:加入|存入|写入|记入"
     r"|保存到|添加到|存到|加到|放进|放入)"
     r"(?:项目|长期|你的)?(?:记忆|memory)(?:里|中|库)?|(?:添加|新增|保存)(?:一条)?记忆"
@@ -116,6 +116,7 @@ _OBJECT = (
     r"(?:内容|规则|规定|规范|约定|要求|原则|事项|注意事项|信息|偏好)?"
     r"|(?:我的|我们的|项目)?(?:规则|规定|约定|偏好|喜好|习惯|要求)(?=如下|:)|如下"
     r"|(?:the|my|our) (?:rules?|conventions?|preferences?|guidelines?)(?= ?:)"
+    r"|for (?:me|later|next time|the future|(?:this|the|our) project|all future (?:work|tasks|turns))(?= ?:)"
     rf"|(?:this|these|the following|following|the below|one"
     rf"|{_NUMBER})(?: more)?(?: {_NUMBER})?(?: important)?"
     r"(?: (?:things?|rules?|points?|facts?|conventions?|notes?|preferences?|guidelines?|constraints?"
@@ -130,7 +131,8 @@ _AFTER = re.compile(
     r"(?P<tags>(?: {0,2}(?:\[[^\[\]\n]{0,100}\]|\([^()\n]{0,100}\))){0,3})"
     rf"(?: {{0,2}}(?P<object>{_OBJECT}))?"
     r" {0,4}[*_]{0,3} {0,2}"
-    rf"(?P<sep>:{{1,3}}|，|、|;|,(?=[\s{CJK}])|—{{1,2}}|–|--?(?= )|…{{1,2}}|\.{{3,6}}|[!！~](?=.))? {{0,8}}"
+    rf"(?P<sep>:{{1,3}}|，|、|;|,(?=[\s{CJK}])|—{{1,2}}|–|--?(?= )|--(?=[{CJK}])|…{{1,2}}|\.{{3,6}}|[!！~](?=.))?"
+    r" {0,8}"
 )
 _CLAUSAL = re.compile(r"(?P<that>that)(?![\w'-])[:,]? {0,3}|(?P<to>to)(?![\w'-]) {1,3}")
 _TAG = re.compile(r"[\[(]([^\[\]()\n]{0,100})[\])]")
@@ -174,6 +176,8 @@ class Trigger:
     polite: bool = False
     lists_only: bool = False
     limit: int | None = None
+    # Where the words begin that lead on to it (还有，): they are no part of what stands before.
+    led_from: int = 0
 
 
 def _tags(tags: str) -> tuple[MemoryType | None, str, tuple[int, int]]:
@@ -237,8 +241,10 @@ class _Finder:
                 at -= 1
                 trigger = self._at_boundary(core, at)
             if trigger is not None:
+                while at > 0 and self._leads_on(at) and self.places[at - 1] >= reached:
+                    at -= 1
                 reached = trigger.at
-                yield trigger
+                yield replace(trigger, led_from=min(trigger.start, self._skip(self.places[at])))
 
     def _leads_on(self, at: int) -> bool:
         """Whether all between the boundary before this one and this one is a leader."""
@@ -317,7 +323,7 @@ class _Finder:
         if sep.startswith(":"):
             return "colon", end, None
         if core["forget"]:
-            return self._forget_form(core, end, line_end, is_asked=asks and sep in ("，", ","))
+            return self._forget_form(core, end, line_end, asks=asks, is_apart=sep in ("，", ","))
         if sep in ("，", ",", "、", ";", "—", "——", "–", "-", "--"):
             is_told = "了" not in after["particle"] or asks or "你" in leaders
             if core["strong"]:
@@ -349,10 +355,12 @@ class _Finder:
         says = len(words) > 2 or re.search(f"[{CJK}]", rest)
         return ("that" if says and not vague else None), clausal.end(), None
 
-    def _forget_form(self, core: re.Match[str], end: int, line_end: int, *, is_asked: bool) -> _Form:
+    def _forget_form(
+        self, core: re.Match[str], end: int, line_end: int, *, asks: bool, is_apart: bool
+    ) -> _Form:
         """请忘掉，X · forget that we X · 忘掉 X 这条规则."""
         if core[0] in ("忘掉", "忘记"):
-            if is_asked:
+            if asks and is_apart:
                 return "comma", end, None
             if named := _NAMED_RULE.match(self.view, end, line_end):
                 return "named", named.start(1), named.end(1)
@@ -361,6 +369,8 @@ class _Finder:
         clausal = _CLAUSAL.match(self.view, end, line_end)
         if core[0] != "forget" or (clausal and clausal["to"]):
             return None, end, None
+        if clausal and asks:
+            return self._clausal_form(core, clausal, line_end)
         begin = clausal.end() if clausal else end
         rest = self.view[begin : min(line_end, begin + 80)]
         says = is_clause(rest) and (clausal is not None or rest.startswith(("we ", "our ")))

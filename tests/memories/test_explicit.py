@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from memories.explicit import MAX_ITEMS, MAX_LENGTH, Reading, read
 
 OWN = Path(__file__).with_name("explicit_cases.jsonl")
+# Written by voices of other trades before the grammar had seen any of them; `yet` is what it makes of a few.
+VOICES = Path(__file__).with_name("explicit_voices.jsonl")
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "triggers.jsonl"
 
 
@@ -36,6 +38,24 @@ def test_a_message_is_read_as_its_case_says(case: dict[str, Any]) -> None:
     for name in ("type", "key", "always", "changes"):
         if name in case:
             assert {getattr(item, name) for item in reading.items} == {case[name]}
+
+
+@pytest.mark.parametrize("case", cases(VOICES, "voice-"))
+def test_messages_of_other_trades_are_read_as_their_writers_meant(case: dict[str, Any]) -> None:
+    reading = read(case["text"])
+    wanted = case.get("yet", case)
+    assert [item.content for item in reading.items] == wanted["items"]
+    if "signals" in wanted:
+        assert reading.signals == set(wanted["signals"])
+    assert list(reading.forgets) == wanted.get("forget", [])
+    for name in ("type", "key"):
+        if name in case:
+            assert {getattr(item, name) for item in reading.items} == {case[name]}
+
+
+def test_of_413_such_messages_all_but_ten_are_read_so() -> None:
+    lines = list(map(json.loads, VOICES.read_text(encoding="utf-8").splitlines()))
+    assert (len(lines), sum("yet" in line for line in lines)) == (413, 10)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +201,54 @@ def test_a_plain_trigger_on_a_line_of_its_own_is_always_taken(before: str) -> No
     contents = [item.content for item in read(f"{before}\n\n记住：主键用雪花 ID").items]
     refused = [refusal.text for refusal in read(f"{before}\n\n记住：主键用雪花 ID").refusals]
     assert "主键用雪花 ID" in contents + refused
+
+
+TRIGGERS = st.sampled_from(
+    ["记住：", "请记住：", "Remember: ", "please remember: ", "務必記住：", "忘掉：", "Forget: "]
+)
+WISHES = st.sampled_from(
+    [
+        "主键用雪花 ID",
+        "发票按年份编号",
+        "headings use sentence case",
+        "no oil paint",
+        "采样率 48 kHz",
+        "tests run offline",
+    ]
+)
+PROSE = st.sampled_from(
+    [
+        "今天的稿子我看过了，改得不错。",
+        "The draft reads well.",
+        "第三章还差一张图。",
+        "```\nfoo()\n```",
+        "> 这是上次的话",
+        "- 先看标题\n- 再看正文",
+        "Why is the page blank?",
+        "见 `config.yml`。",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    TRIGGERS,
+    WISHES,
+    st.sampled_from(["> {}", "```\n{}\n```", "~~~\n{}\n~~~", "`{}`", "“{}”", "「{}」", '"{}"']),
+)
+def test_quoting_or_fencing_a_trigger_silences_it(trigger: str, wish: str, frame: str) -> None:
+    assert read(trigger + wish).spans == ((0, len(trigger + wish)),)
+    reading = read(frame.format(trigger + wish))
+    assert (reading.items, reading.forgets, reading.spans) == ((), (), ())
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(PROSE, max_size=3), TRIGGERS, WISHES, st.lists(PROSE, max_size=3))
+def test_what_stands_around_does_not_change_what_is_asked_for(
+    before: list[str], trigger: str, wish: str, after: list[str]
+) -> None:
+    reading = read("\n\n".join([*before, trigger + wish, *after]))
+    assert [*(item.content for item in reading.items), *reading.forgets] == [wish]
 
 
 HOSTILE = [
