@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from memories import explicit
 from memories.dedupe import content_hash
-from memories.extraction import clauses, phrases, standing, summary
+from memories.extraction import clauses, corrections, phrases, standing, summary
 from memories.extraction.backends import USER, Extracted, Proposal, Summarised, SummaryRequest
 from memories.extraction.phrases import CONSTRAINT, DECISION, FACT, PITFALL, PREFERENCE, Sign
 from memories.extraction.procedures import PROCEDURE, procedures
@@ -55,7 +55,12 @@ class Rules:
 
     def extract(self, transcript: Transcript) -> Extracted:
         candidates = [
-            _proposal(turn, found.type, found.content, found.quote)
+            _proposal(
+                turn,
+                found.type,
+                corrections.stand_alone(found.quote, turn, transcript) or found.content,
+                found.quote,
+            )
             for turn in transcript.citable
             for found in _read(turn.readable)
         ]
@@ -88,7 +93,9 @@ def signal_proposals(transcript: Transcript, own: tuple[Proposal, ...] = ()) -> 
             place = next((i for i, known in enumerate(merged) if _covers(known, turn, text)), None)
             if place is None:
                 type_ = _type_of(text, default=CONSTRAINT if kind == "directive" else FACT)
-                content = _cleaned(text)
+                content = (
+                    kind == "correction" and corrections.stand_alone(text, turn, transcript)
+                ) or _cleaned(text)
                 if content:
                     merged.append(
                         replace(_proposal(turn, type_, content, text), instruction_id=instruction_id)

@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from memories import explicit, guard
 from memories.dedupe import Relation, compare, content_hash
-from memories.extraction import dates, stance
+from memories.extraction import corrections, dates, stance
 from memories.extraction.backends import ASSISTANT, USER, Proposal
 from memories.extraction.entailment import entails
 from memories.extraction.reasons import Reason
@@ -37,7 +37,7 @@ MAX_IMPORTANCE = 4
 MIN_QUOTE = 4
 # A correction of what? Nobody can tell once the talk is over.
 _SUBJECTLESS_CORRECTION = re.compile(
-    r"^(?:应该|应当|其实)?(?:是|叫|改成|改为|换成)|^(?:it|that|this)(?:'s|\s+is|\s+should|\s+must)\b|^should\s+be\b",
+    r"^(?:应该|应当|其实)?(?:是|叫|改成|改为|换成)|^(?:应该|应当)(?:用|走)|^(?:it|that|this)(?:'s|\s+is|\s+should|\s+must)\b|^should\s+be\b",
     re.IGNORECASE,
 )
 # What the guard leaves of a secret in a text that a model is shown.
@@ -176,8 +176,11 @@ def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
         return Rejected(proposal, Reason.ALREADY_EXPLICIT)
     if _says(transcript.static_instructions, content):
         return Rejected(proposal, Reason.IN_INSTRUCTIONS)
-    if proposal.type == PROCEDURE and role == USER and _is_of_the_talk(proposal, transcript):
-        doubt: Reason | None = Reason.PUT_TOGETHER
+    if corrections.stand_alone(proposal.quote, turn, transcript) == proposal.content:
+        # The turn before says of what: it is no more than that.
+        doubt: Reason | None = Reason.ALREADY_HAPPENED if turn.already_happened else None
+    elif proposal.type == PROCEDURE and role == USER and _is_of_the_talk(proposal, transcript):
+        doubt = Reason.PUT_TOGETHER
     else:
         doubt = _doubt(proposal, turn, words, start, end)
     if doubt is Reason.ASKED:
