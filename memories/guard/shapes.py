@@ -7,7 +7,7 @@ from typing import Final
 from memories.guard import values
 
 _KEY_BLOCK: Final = re.compile(
-    r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----((?:[A-Za-z0-9+/=:,.\s\\-]"
+    r"-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----((?:[A-Za-z0-9+/=:,.\s\\>#*\"'|-]"
     r"|(?<=-)END [A-Z0-9 ]{2,40}-){40,20000})"
     r"|PuTTY-User-Key-File-\d:[^\n]{1,80}\n[\s\S]{40,6000}?Private-MAC: ?[0-9a-f]+"
 )
