@@ -345,20 +345,24 @@ def _release(topic: Topic, project: Project) -> bool:
 def _wait(claim: Claim, *, until: datetime) -> bool:
     """The provider is left alone until then; those that wait for it come back spread over a while. No failure."""
     spread_s = random.uniform(0, schedule.MAX_SPREAD_S)  # noqa: S311 (no secret)
-    Topic.objects.filter(pk=claim.topic_id, summary_due_at=claim.until).update(
-        summary_due_at=max(until, timezone.now()) + timedelta(seconds=spread_s),
-        summary_failures=claim.failures - 1,
-    )
-    return False
+    due_at = max(until, timezone.now()) + timedelta(seconds=spread_s)
+    return _postpone(_held(claim), due_at, failures=claim.failures - 1)
 
 
 @atomic_retry
 def _fail(claim: Claim, *, not_before_s: float | None = None) -> bool:
     """Due again, but not before the next back-off has passed. The older summary stays."""
     pause_s = max(_back_off_s(claim.failures - 1), min(not_before_s or 0.0, schedule.BACK_OFF_S[-1]))
-    Topic.objects.filter(pk=claim.topic_id, summary_due_at=claim.until).update(
-        summary_due_at=timezone.now() + timedelta(seconds=pause_s)
-    )
+    due_at = timezone.now() + timedelta(seconds=pause_s)
+    try:
+        return _postpone(_held(claim), due_at, failures=claim.failures)
+    except ClaimLost:
+        return False
+
+
+def _postpone(topic: Topic, due_at: datetime, *, failures: int) -> bool:
+    topic.summary_due_at, topic.summary_failures = due_at, failures
+    topic.save(update_fields=["summary_due_at", "summary_failures"])
     return False
 
 
