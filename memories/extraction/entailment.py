@@ -100,6 +100,8 @@ def entails(evidence: str, content: str) -> bool:
     under the same conditions; words that only frame a claim may come and go.
     """
     said, claimed = _parts(evidence), _parts(content)
+    if len(claimed) > _MOST_CLAIMED or len(said) > _MOST_SAID:
+        return False
     wanted: frozenset[Atom] = frozenset().union(*(part.atoms for part in claimed))
     if not wanted:
         return False
@@ -114,6 +116,8 @@ def entails(evidence: str, content: str) -> bool:
     return _is_no_stronger(words, evidence, content) and not _lacks_condition(said, used, wanted)
 
 
+# Statements; nobody reads on in more than these, and each is held against each.
+_MOST_CLAIMED, _MOST_SAID = 40, 1_000
 type Atom = tuple[bool, str]
 
 

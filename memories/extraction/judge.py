@@ -139,7 +139,9 @@ def _said_first(
 def _again(candidate: Checked, twin: KnownMemory, relation: Relation) -> Verdict:
     """Somebody said it before."""
     if twin.authority == PERSON or twin.status == DISABLED:
-        return replace(_dropped(Reason.MANUAL_PRECEDENCE, twin), says_same=True)
+        # What a person switched off does not speak for a rule that was just given.
+        says_same = twin.status != DISABLED
+        return replace(_dropped(Reason.MANUAL_PRECEDENCE, twin), says_same=says_same)
     if candidate.turn.id in twin.turns or candidate.waits in UNSTATED:
         return replace(_dropped(Reason.ALREADY_KNOWN, twin), says_same=True)
     reason = Reason.DUPLICATE if relation is Relation.SAME else Reason.NEAR_DUPLICATE

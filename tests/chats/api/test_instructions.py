@@ -129,6 +129,36 @@ def test_a_rule_goes_with_the_memory_it_became(agent: Agent, project: Project, r
     assert agent.open("Go on with the list.")["context"]["instructions"] == []
 
 
+@pytest.mark.parametrize(
+    ("verb", "fields"),
+    [
+        pytest.param("disable", {}, id="switched off"),
+        pytest.param("delete", {}, id="deleted"),
+        pytest.param("remember", {"content": "Buttons use the blue theme."}, id="replaced"),
+    ],
+)
+def test_a_rule_does_not_come_back_when_its_memory_is_taken_back(
+    agent: Agent, project: Project, verb: str, fields: dict[str, str]
+) -> None:
+    by = Actor.for_user(project.owner, transport="web")
+    agent.open("From now on buttons use the red theme.")
+    rule = Instruction.objects.latest("id")
+    agent.post(f"instructions/{rule.pk}/promote/", {"author": {"ref": "ana"}})
+    memory = Memory.objects.get()
+    # It is in the block, or, where nothing calls for it, told as the rule that it is.
+    for message, told in (("Paint the buttons, which theme?", []), ("Hello", [rule.pk])):
+        context = agent.open(message)["context"]
+        assert [item["id"] for item in context["instructions"]] == (
+            [] if memory.pk in context["memory"]["refs"] else told
+        )
+    if verb == "remember":
+        draft = store.Draft(type="constraint", **fields)
+        assert store.remember(project=project, draft=draft, by=by).outcome == "replaced"
+    else:
+        getattr(store, verb)(project=project, memory_id=memory.pk, by=by)
+    assert agent.open("Paint the buttons, which theme?")["context"]["instructions"] == []
+
+
 def test_a_rule_that_is_too_long_is_refused(agent: Agent) -> None:
     opened = agent.open("以后按钮一律用" + "𠮷" * 280)
     assert [refused["code"] for refused in opened["refused"]] == ["rule_too_long"]
