@@ -82,6 +82,7 @@ def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") ->
     memory.status_changed_by_person = by.is_person
     save(memory, action="restore", by=by, reason=reason)
     tombstones.lift(project, memory_id)
+    link_again(memory)
     return memory
 
 

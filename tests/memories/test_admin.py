@@ -426,3 +426,22 @@ def test_two_chinese_characters_and_an_identifier_are_found(project: Project, br
     other = make_memory(project, "Use tokens.css for colours.")
     for words, found in (("区块", block), ("TOKENS.css colours", other)):
         assert list(browser.get(reverse(LIST), {"q": words}).context["cl"].queryset) == [found]
+
+
+def test_a_hundred_and_fifty_are_deleted_from_the_list_and_the_page_says_so(
+    project: Project, browser: Client
+) -> None:
+    for number in range(150):
+        make_memory(project, f"Shelf {number} holds {number + 7} boxes.", key=f"shelf {number}")
+    # "Select all 150", beyond the fifty that the page shows.
+    chosen = {"_selected_action": [Memory.objects.earliest("pk").pk], "select_across": "1"}
+    body = {"action": "delete_selected", "index": "0", **chosen}
+    asked = browser.post(reverse(LIST), body)
+    assert asked.status_code == 200
+    every = list(Memory.objects.values_list("pk", flat=True))
+    done = browser.post(
+        reverse(LIST), {"action": "delete_selected", "_selected_action": every, "post": "yes"}, follow=True
+    )
+    assert "150" in " ".join(str(message) for message in done.context["messages"])
+    assert (Memory.objects.count(), Tombstone.objects.count()) == (0, 150)
+    assert AuditEvent.objects.filter(action="memory.delete", transport="admin").count() == 150

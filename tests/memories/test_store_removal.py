@@ -221,6 +221,21 @@ def test_it_comes_back_without_what_is_gone_meanwhile(project: Project) -> None:
     connection.check_constraints()
 
 
+def test_what_referred_to_it_refers_to_it_again_unless_it_found_another(project: Project) -> None:
+    gone = learned(project, "The port is 5432.", key="port")
+    one = proposal(project, "The port is 5433.", key="port one", replaces=gone)
+    two = learned(project, "The port is 5434.", key="port two", contradicts=gone)
+    other = learned(project, "The port is 5435.", key="port three")
+    delete(gone)
+    assert (fresh(one).replaces, fresh(two).contradicts) == (None, None)
+    # A change in between says so: that it contradicts nothing any more.
+    store.edit(project=project, memory_id=two.pk, changes={"importance": 5}, by=person(project))
+    restore(gone)
+    assert (fresh(one).replaces_id, fresh(two).contradicts) == (gone.pk, None)
+    assert fresh(other).contradicts is None
+    assert (fresh(one).version, fresh(two).version) == (1, 2)
+
+
 # --- purge -------------------------------------------------------------------------------------------------
 
 NEEDLE = "Zanzibar"
