@@ -120,7 +120,12 @@ def _last_change(project: Project, memory_id: int) -> list[_Step]:
         rows = versions_of(project).filter(history_id=last.history_id)
     else:
         return []
-    return list(_steps(project, rows))
+    steps = list(_steps(project, rows))
+    came_alone = len(steps) == 1 and steps[0].removes
+    if came_alone and last.history_date < timezone.now() - UNDO_FOR:
+        # What has been there for so long is deleted, not undone.
+        return []
+    return steps
 
 
 def _steps(project: Project, rows: Any) -> Iterator[_Step]:

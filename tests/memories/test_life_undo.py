@@ -362,6 +362,21 @@ def test_a_deletion_goes_back_for_thirty_days(project: Project) -> None:
     assert undo(project, memory) is not None
 
 
+def test_what_came_by_itself_is_undone_for_thirty_days_and_deleted_later(project: Project) -> None:
+    memory, old = make_memory(project), learned(project, "The port is 5432.")
+    store.replace(
+        project=project, target=old, draft=draft("The port is 5433."), source=Source.EXTRACTED, by=WORKER
+    )
+    History.objects.update(history_date=timezone.now() - timedelta(days=30, minutes=1))
+    with refused_with(store.NothingToUndo):
+        undo(project, memory)
+    # What pushed something out goes whenever that is wanted back.
+    undo(project, old)
+    assert (fresh(old).status, Memory.objects.count()) == ("active", 2)
+    History.objects.filter(id=memory.pk).update(history_date=timezone.now() - timedelta(days=29, hours=23))
+    assert undo(project, memory) is None
+
+
 def test_nothing_is_left_to_undo_of_what_was_purged_or_belongs_to_another(project: Project) -> None:
     memory = make_memory(project)
     elsewhere = make_project()
