@@ -365,9 +365,9 @@ def _lines(turns: Sequence[Chat]) -> tuple[Line, ...]:
     lines: list[Line] = []
     for turn in turns:
         failed = turn.status == Chat.ChatStatus.FAILED
-        lines.append(
-            Line(turn=turn.pk, role="user", content=_words(turn), note=FAILED_NOTE if failed else "")
-        )
+        # Erased ones have none.
+        if words := _words(turn):
+            lines.append(Line(turn=turn.pk, role="user", content=words, note=FAILED_NOTE if failed else ""))
         if not failed and turn.reply:
             lines.append(Line(turn=turn.pk, role="assistant", content=turn.reply))
     return tuple(lines)

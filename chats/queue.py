@@ -15,6 +15,7 @@ logger = logging.getLogger(__name__)
 
 DISTIL = "chats.distil"
 SUM_UP = "chats.sum_up"
+SUM_UP_EXPIRES_S = 30.0
 # After a failure, how long nobody tries again: a dead broker must not slow every request down.
 PAUSE_S = 10.0
 
@@ -51,11 +52,11 @@ def distil(topic_id: int, *, delay_s: float = 0.0) -> None:
 
 
 def sum_up(topic_id: int) -> None:
-    """Ask a worker to sum the topic up; quietly, too."""
-    _send(SUM_UP, topic_id)
+    """Ask a worker to sum the topic up; quietly, too. Where many wait, the sweep asks again: old requests expire."""
+    _send(SUM_UP, topic_id, expires_s=SUM_UP_EXPIRES_S)
 
 
-def _send(task: str, topic_id: int, *, delay_s: float = 0.0) -> None:
+def _send(task: str, topic_id: int, *, delay_s: float = 0.0, expires_s: float | None = None) -> None:
     if breaker.is_open:
         return
     try:
@@ -63,6 +64,7 @@ def _send(task: str, topic_id: int, *, delay_s: float = 0.0) -> None:
             task,
             args=[topic_id],
             countdown=delay_s or None,
+            expires=expires_s,
             retry=False,
             headers={request_id.HEADER: request_id.current()},
         )

@@ -9,6 +9,8 @@ from django.utils import timezone
 from chats import distil, endings, queue, schedule, summaries
 
 SWEEP_LIMIT = 500
+# What is to be distilled must not wait behind a site's whole past that is to be summed up.
+SUM_UP_LIMIT = 100
 
 
 @shared_task(
@@ -37,5 +39,5 @@ def sweep() -> None:
     for topic_id in schedule.due_topics(now=now, limit=SWEEP_LIMIT):
         queue.distil(topic_id)
     # Nobody waits for a summary: it is asked for here alone.
-    for topic_id in summaries.due_topics(now=now, limit=SWEEP_LIMIT):
+    for topic_id in summaries.due_topics(now=now, limit=SUM_UP_LIMIT):
         queue.sum_up(topic_id)

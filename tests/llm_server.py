@@ -173,6 +173,13 @@ def talk(asked: dict[str, Any]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in found[-1].splitlines()] if found else []
 
 
+def said(asked: dict[str, Any]) -> list[dict[str, Any]]:
+    """The turns in a summary's prompt, as the model was told them; none in any other request."""
+    text = asked["messages"][-1]["content"] if asked["messages"] else ""
+    found = re.findall(r"^<turns>\n(.*?)\n</turns>$", text, re.DOTALL | re.MULTILINE)
+    return [json.loads(line) for line in found[-1].splitlines()] if found else []
+
+
 def by_rules(asked: dict[str, Any]) -> list[Item]:
     """What the rules find in the prompt's turns, as items of an answer."""
     turns = tuple(
@@ -241,6 +248,8 @@ class LlmServer(ThreadingHTTPServer):
             return self.script.pop(0)
         if self.reply is not None:
             return Answer(content=self.reply)
+        if turns := said(asked):
+            return Answer(content="\n".join(f"- {one['turn']}: {one.get('user', '…')}" for one in turns))
         shape = SHAPES.get(asked.get("model", ""), SHAPES["plain"])
         return shape(by_rules(asked)) if talk(asked) else Answer(content=CHATTER)
 

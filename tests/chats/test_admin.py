@@ -8,19 +8,22 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from chats import queue
-from chats.models import Chat, Instruction, Topic
-from memories.admin.words import INTENT_RULES, INTENTS, OMITTED, OUTCOMES, PARTS, REASONS
+from chats import context, queue, summaries
+from chats.models import Chat, Instruction, Summary, Topic
+from memories.admin.words import DEGRADED, INTENT_RULES, INTENTS, OMITTED, OUTCOMES, PARTS, REASONS
 from memories.extraction.reasons import Outcome, Reason
 from memories.models import Candidate, Extraction, Memory, Recall, RecallItem
 from memories.recall import parameters
 from memories.recall.pack import Reason as Omission
 from tests.admin_world import World, make_world
+from tests.chats.turns import opened, turn
 from tests.factories import make_user
 
 if TYPE_CHECKING:
     from django.db.models import Model
+    from pytest_django.fixtures import SettingsWrapper
 
 
 @pytest.fixture
@@ -136,6 +139,33 @@ def test_what_was_refused_is_told_without_the_secret(world: World, browser: Clie
     assert "未保存：" in shown(browser, refused, "zh-hans")
 
 
+def test_a_turn_shows_the_summary_and_the_turns_of_other_topics_that_it_was_given(
+    world: World, browser: Client, settings: SettingsWrapper
+) -> None:
+    settings.SUMMARY_AFTER_TOKENS, settings.HISTORY_MAX_TURNS = 1, 1
+    elsewhere = turn(
+        world.project, "Round the invoices half up.", topic="bills", reply="Rounded <b>them</b>."
+    )
+    for number in range(2):
+        turn(world.project, f"Build page {number}.", topic="pages", reply="Built it.")
+    for topic in Topic.objects.filter(ref__in=("bills", "pages")):
+        Topic.objects.filter(pk=topic.pk).update(summary_due_at=timezone.now())
+        summaries.run(topic.pk)
+    asked = opened(world.project, "How did we round the invoices?", topic="pages").chat
+    html = shown(browser, asked)
+    assert "- 1: Build page 0 → Built it" in html
+    assert "up to turn 2" in html
+    assert f'href="{page(elsewhere)}"' in html
+    assert "Round the invoices half up → Rounded &lt;b&gt;them&lt;/b&gt;" in html
+    assert "Round the invoices half up → Rounded" in shown(browser, elsewhere), "its own digest"
+    topic_page = shown(browser, asked.topic)
+    assert "- 1: Build page 0 → Built it" in topic_page
+    assert "by rules" in topic_page
+    assert "由 rules 生成" in shown(browser, asked.topic, "zh-hans")
+    Summary.objects.all().delete()
+    assert "forgotten since" in shown(browser, asked)
+
+
 def test_who_has_no_right_to_turns_sees_none(world: World) -> None:
     staff = make_user(is_staff=True)
     staff.user_permissions.set(Permission.objects.filter(codename="view_memory"))
@@ -155,4 +185,10 @@ def test_every_code_that_is_shown_has_words() -> None:
     assert set(PARTS) == set(parameters.PARTS)
     assert set(OMITTED) >= set(Omission)
     assert set(INTENTS) == {"continue", "lookup", "new_task"}
-    assert len(INTENT_RULES) == 7
+    assert len(INTENT_RULES) == 8
+    assert set(DEGRADED) == {
+        context.RECALL_FAILED,
+        context.RECALL_DEADLINE,
+        context.EPISODES_FAILED,
+        context.SUMMARY_FAILED,
+    }

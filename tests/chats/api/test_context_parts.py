@@ -241,6 +241,14 @@ def test_what_was_erased_since_is_not_given_again(agent: Agent) -> None:
     assert (trace["summary"], trace["episodes"]) == (None, [])
 
 
+def test_erased_turns_leave_no_empty_line_in_the_history(agent: Agent) -> None:
+    erased, kept = agent.turn("First."), agent.turn("Second.")
+    Chat.objects.filter(pk=erased).update(
+        message="", reply="", message_tokens=0, reply_tokens=0, erased_at=timezone.now()
+    )
+    assert [line["turn"] for line in agent.open("Next one.")["context"]["history"]] == [kept, kept]
+
+
 def test_a_changed_summary_is_a_changed_context(agent: Agent) -> None:
     long_topic(agent)
     opened = agent.send("Next one.", context={"window_tokens": 1000})

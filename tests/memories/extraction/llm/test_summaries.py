@@ -73,6 +73,10 @@ def test_an_input_that_is_turned_down_is_told_from_a_setting_that_is(server: Llm
         Llm().summarise(REQUEST)
 
 
+def test_left_alone_the_server_of_the_tests_says_who_said_what(server: LlmServer) -> None:
+    assert Llm().summarise(REQUEST).text == "- 1: Round invoices half up. The password is Ab***."
+
+
 def test_a_provider_that_hangs_is_left_after_its_time(server: LlmServer, settings: SettingsWrapper) -> None:
     settings.EXTRACTION_TIMEOUT_S = 0.3
     server.script = [Answer(content="- late", wait_s=30)]
