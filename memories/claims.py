@@ -34,6 +34,7 @@ from memories.vocabulary import (
     SWITCH,
     UNIT,
     UNITS,
+    WITHIN,
     latin,
 )
 from memories.wording import opened, plain
@@ -117,9 +118,9 @@ _CONDITION: Final = re.compile(
 )
 _PLACED: Final = frozenset({"in", "on", "at", "with", "via", "as"})
 _TOKEN = re.compile(
-    rf"(?=\S)(?:`(?P<code>[^`\n]+)`"
-    rf"|(?P<kept>{KEPT})"
+    r"(?=\S)(?:`(?P<code>[^`\n]+)`"
     + "".join(rf"|(?P<compare{i}>{zh}|{latin(en)})" for i, (_, zh, en) in enumerate(COMPARE))
+    + rf"|(?P<kept>{KEPT})"
     + "".join(rf"|(?P<switch{i}>{zh}|{latin(en)})" for i, (_, zh, en) in enumerate(SWITCH))
     + rf"|(?P<may>可以|允许|可(?![能是靠爱惜观行])|{latin(MAY_LATIN)})"
     rf"|(?P<must>{MUST})"
@@ -129,7 +130,7 @@ _TOKEN = re.compile(
     rf"|(?P<except>{EXCEPT}|{latin(EXCEPT_LATIN)})"
     rf"|(?P<connect>{CONNECT}|{latin(CONNECT_LATIN)})"
     rf"|(?P<direction>{DIRECTION}|{latin(DIRECTION_LATIN)})"
-    rf"|(?P<drop>{DROP}|{SPEAKER}|{latin(DROP_LATIN)}|{latin(SPEAKER_LATIN)})"
+    rf"|(?P<drop>{DROP}|{WITHIN}|{SPEAKER}|{latin(DROP_LATIN)}|{latin(SPEAKER_LATIN)})"
     rf"|(?P<clock>(?<![\w.:])\d{{1,2}}:\d{{2}}(?![\w:]|\.\d))"
     rf"|(?P<percent>百分之(?:\d+(?:\.\d+)?|{_NUMERAL}))"
     rf"|(?P<numeral>{_ORDINAL}(?!一(?:[个次级点些下层份条张位行列页帧块人名只]|[{MEASURES}]))(?:{_NUMERAL}(?=\s*(?:{_CHINESE_UNIT}|[{MEASURES}]))"

@@ -64,6 +64,7 @@ def compare(a: str, b: str) -> Relation:
         _differ_in_hard_tokens(left, right)
         or _same_subject_other_value(left, right)
         or _on_another_side(left, right)
+        or _are_opposites(left, right)
     ):
         return Relation.CONFLICT
     return Relation.DIFFERENT
@@ -308,6 +309,16 @@ def _on_another_side(left: Claim, right: Claim) -> bool:
         return False
     apart = [place for place, pair in enumerate(zip(a, b, strict=True)) if pair[0] != pair[1]]
     return len(apart) == 1 and start + apart[0] > 0 and frozenset((a[apart[0]], b[apart[0]])) in _SIDES
+
+
+def _are_opposites(left: Claim, right: Claim) -> bool:
+    """ "The door is locked" beside "the door is unlocked": one word denies the other."""
+    start, end = _common(left, right)
+    old, new = left.tokens[start : len(left.tokens) - end], right.tokens[start : len(right.tokens) - end]
+    if len(old) != 1 or len(new) != 1 or start + end == 0:
+        return False
+    a, b = sorted((old[0].value, new[0].value), key=len)
+    return len(a) > 3 and b.removesuffix(a) in ("un", "dis", "in", "im", "ir", "non-", "non", "de")
 
 
 def _differ_in_hard_tokens(left: Claim, right: Claim) -> bool:

@@ -30,7 +30,7 @@ KEPT = words(
     占用 可用 不可用 信用 适用 利用 备用 滥用 误用 商用 有用 无用 实用 使用者 使用率 使用量 但是 是否 还是 于是
     只是 可是 凡是 因为 作为 成为 为了 行为 认为 为空 为止 以为 分为 视为 称为 为主 较为 人为 为准 呼叫 特别
     区别 类别 级别 别名 别的 个别 分别 识别 性别 别人 差别 辨别 不同 不仅 不但 不过 不论 不管 不止 不断 不变
-    不足 不等 不一致 不可变 不透明 不限 差不多 要求 要素 要点 主要 重要 必要 目的 标的 了解 未了 按钮 按键 按下
+    不等 不一致 不可变 不透明 不限 差不多 要求 要素 要点 主要 重要 必要 目的 标的 了解 未了 按钮 按键 按下
     以及 以上 以下 以内 以后 以前 所以 以便 以免 以来 以外 左右 就近 成就 将来 即将 都市 首都 应付 响应 对应
     适应 供应 需求 均衡 平均 只是 只好 只读 不只 船只 未来 原来 本来 从来 以来 来源 来自 往来 来回 来电 来信
     来宾 来访 来客 后来 近来 历来 带来 进来 出来 回来 过来 起来 上来 下来 看来 越来越 除法 除以 扫除 去除 删除
@@ -38,13 +38,19 @@ KEPT = words(
     里程碑 这里 那里 哪里 心里 夜里 家里 阿里 里约 其中 集中 居中 空中 当中 命中 选中 适中 初中 高中 途中 心中
     水中 之中 中文 中间 中间件 中心 中国 中等 中级 中午 中断 中英 中括号 中台 中型 中年 中式 中秋 中止 中转 中部
     中央 中标 中奖 中介 中立 中医 中药 中学 中号 中继 中性 中划线 中日 理由 自由 由于 路由 由来 缘由 由此
+    或许 非常 非洲 并非 是非 无非 未必 从未 未知 无论 无线 无关 无意 无限 无穷 无效 无聊 无比 总和 饱和 温和 缓和
+    和谐 和解 和平 共和 和弦 柔和 和风
     """
 )
 COMPARE = (
-    ("<=", words("不超过 不大于 不多于 不高于 最多 至多 ≤ <="), "at most|no more than|up to|maximum|max"),
+    (
+        "<=",
+        words("不超过 不大于 不多于 不高于 最多 至多 ≤ <="),
+        r"at most|no more than|up to|within(?=\s+\d)|maximum|max",
+    ),
     (">=", words("不少于 不小于 不低于 至少 最少 ≥ >="), "at least|no less than|no fewer than|minimum|min"),
     (">", words("超过 大于 多于 高于"), r"more than|greater than|over(?=\s*\d)"),
-    ("<", words("小于 少于 低于"), r"less than|fewer than|under(?=\s*\d)|below(?=\s*\d)"),
+    ("<", words("小于 少于 低于") + r"|不足(?=\s*\d)", r"less than|fewer than|under(?=\s*\d)|below(?=\s*\d)"),
 )
 # What need not be is not forbidden; what cannot but be is not denied at all.
 NEED_NOT = words("不必 不需要 无需 无须 不一定要 没必要 没有必要")
@@ -56,7 +62,7 @@ MUST = words("不得不 不能不 不可不 非得")
 NOT = words(
     """
     不要再 不要 不用 不能 不得 不可以 不可 不准 不许 不允许 不应该 不应当 不应 不该 不再
-    不会 不是 而不是 而非 不 别 禁止 严禁 切勿 请勿 勿 避免 没有 没 拒绝 杜绝 从不 从来不 永不 永远不 永远不要
+    不会 不是 而不是 而非 不 别 禁止 严禁 切勿 请勿 勿 避免 没有 没 拒绝 杜绝 未 非 无 从不 从来不 永不 永远不 永远不要
     绝不 决不 绝不能 绝不要 绝不允许 绝对不 绝对不要 绝对不能 并不 千万别 千万不要 千万不能 别再 无法 谢绝
     """
 )
@@ -81,13 +87,15 @@ SWITCH = (
         words("不包含 不包括 排除 去掉 省略 不带 不加 去除"),
         "exclud(?:es?|ed|ing)|without|omit(?:s|ted)?|drops?|removes?",
     ),
-    ("+must", words("必填 必选 必需"), "required|mandatory|compulsory|obligatory"),
-    ("-must", words("选填 可选"), "optional|voluntary"),
+    ("+must", words("必填 必选 必需 必答 必修 必做 必考"), "required|mandatory|compulsory|obligatory"),
+    ("-must", words("选填 可选 选答 选修 选做 选考"), "optional|voluntary"),
+    ("+grow", words("增加 提高 加大 增大"), "increas(?:es?|ed|ing)|rais(?:es?|ed|ing)"),
+    ("-grow", words("减少 降低 减小"), "decreas(?:es?|ed|ing)|reduc(?:es?|ed|ing)"),
     ("+open", words("展开"), "expand(?:s|ed)?"),
     ("-open", words("收起 折叠"), "collapsed?|collapses"),
 )
 DIRECTION = words(
-    "升序 降序 正序 倒序 左 右 顶部 底部 上方 下方 之前 之后 按照 按 以 根据 从 到 往 最新 最旧 最早 最晚"
+    "升序 降序 正序 倒序 左 右 顶部 底部 上方 下方 之前 之后 按照 按 以 根据 从 到 往 最新 最旧 最早 最晚 或者 或"
 )
 # A rule for some alone, or for all but some.
 ONLY = (
@@ -99,6 +107,8 @@ EXCEPT = "除了|除非|除外|除(?=[^，,。；;]{1,20}(?:外|之外|以外))|
 DIRECTION_LATIN = (
     "by|from|to|into|onto|before|after|above|below|over|under|left|right|top|bottom|inside|outside|until|since"
     "|asc|desc|ascending|descending|newest|oldest|latest|earliest|up|down|upwards|downwards"
+    "|higher|lower|larger|smaller|bigger|longer|shorter|earlier|later|older|newer|faster|slower|more|less|fewer"
+    r"|or|either|(?:first|last)(?=\W*$)"
 )
 CONNECT = words(
     """
@@ -113,17 +123,22 @@ CONNECT_LATIN = (
 DROP = words(
     """
     的话 的 了 请 务必 一定 我们 咱们 你们 你 吧 呢 啊 哦 嘛 要 需要 需 应该 应当 应 必须 须 都 均 就
-    也 把 将 总是 始终 一直 注意 记住 一下 来 里面 里头 里 中 由 千万 绝对 任何人 所有人 全部 具体 尽量 得不
+    也 把 将 总是 始终 一直 注意 记住 一下 来 里面 里头 里 中 由 千万 绝对 任何人 所有人 全部 具体 尽量 得不 和
     """
 )
 # Who speaks counts ("I review, you draft"), but not that it is the speaker who likes or wants it.
+# Inside something that is no time; and the 得 that means must.
+WITHIN = (
+    r"(?<=[\u4e00-\u9fff])(?<![天时钟秒周月年日度以国境室海])内(?![容存部外销置网涵饰在地衣心])"
+    "|得(?=先|用|把|有|经|由|提前|按|至少|带|写)"
+)
 SPEAKER = "我(?=更|比较|最|很|还|也|不?喜欢|不?希望|不?想|要|习惯|偏好|讨厌|不要|觉得)"
 SPEAKER_LATIN = (
     "i(?= (?:really |always |usually |also |do not |don['’]t )?(?:like|prefer|want|would|hate|love|use|need))"
 )
 DROP_LATIN = (
     "a|an|the|this|that|these|those|we|our|us|you|your|it|its|please|do|does|did|will|shall|should|must"
-    "|needs?|requires?|have|has|always|ever|so|then|also|just|remember|note|of|ensure|make sure|everyone|everybody"
+    "|and|needs?|requires?|have|has|always|ever|so|then|also|just|remember|note|of|ensure|make sure|everyone|everybody"
     r"|anyone|anybody|everywhere|exactly(?=\s*\d)|strictly"
 )
 UNITS: Final = {
@@ -242,7 +257,8 @@ LABELS: Final = frozenset(
         r"\S+",
         """
         level stage chapter step phase part section page lesson unit week day grade year version room group
-        layer round act scene table figure zone floor module task team line sprint release 第 版本 阶段 步骤
+        layer round act scene table figure zone floor module task team line sprint release class hall gate shelf row
+        building 第 版本 阶段 步骤
         章节 表 图
         """,
     )
