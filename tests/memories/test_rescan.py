@@ -185,7 +185,7 @@ def said_everywhere(project: Project) -> Chat:
         reason=SAID,
         by=Actor.for_user(project.owner, transport="web"),
     )
-    turn = opened(project, f"以后一律用{SECRET}开门。").chat
+    turn = opened(project, f"以后列表一律按 {SECRET} 排序。").chat
     turn = finished(project, turn)
     Chat.objects.filter(pk=turn.pk).update(
         digest=SAID, error=SAID, agent=SECRET, explicit={"refused": [{"text": SAID, "code": "too_long"}]}

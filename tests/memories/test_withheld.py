@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from memories import guard, store
+from memories.admin.words import WITHHELD_FOR
 from memories.models import Memory, Source, Status
 from memories.withheld import against
 from projects.actors import WORKER, Actor
@@ -62,6 +65,19 @@ def test_why_it_waits_stands_on_the_row(held: Memory) -> None:
         "injection",
         (finding.start, finding.end),
     )
+
+
+def test_every_code_that_withholds_has_words() -> None:
+    """What the guard's own cases are found as, an operator reads in words."""
+    cases = [
+        json.loads(line)
+        for path in sorted((Path(__file__).parent / "guard").glob("*.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+    texts = [case["text"] for case in cases if isinstance(case.get("text"), str) and case.get("label", 1)]
+    codes = {finding.code for text in texts for finding in guard.inspect(text)}
+    assert len(codes) > 15
+    assert codes - WITHHELD_FOR.keys() == set()
 
 
 def test_a_person_who_confirms_lets_it_go(project: Project, held: Memory) -> None:
