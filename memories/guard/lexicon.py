@@ -18,9 +18,12 @@ BITS: Final[dict[str, int]] = {
 _OUTLET: Final = BITS["outlet"]
 _SHADY: Final = BITS["outlet"] | BITS["shady"]
 _INTERNAL: Final = re.compile(r"localhost|127\.0\.0\.1|\.(?:internal|local|lan|corp|intranet|svc|test)\b")
+_FREE_DOMAINS: Final = "tk|ml|ga|cf|gq|top|xyz|ru|cc|pw|click|zip|mov|onion|icu|buzz|rest"
 # Plain http to a public name, free top-level domains, an address by number.
 _DOUBTFUL: Final = re.compile(
-    r"^http://(?!localhost|127\.|10\.|192\.168\.|\[::1)[^/]*\.[a-z]|\.(?:tk|ml|ga|cf|gq|top|xyz|ru|cc|pw|click|zip|mov|onion|icu|buzz|rest)\b|evil|attacker|malicious|exfil|badhost|hacker"
+    r"^http://(?!localhost|127\.|10\.|192\.168\.|\[::1)[^/]*\.[a-z]|\.(?:"
+    + _FREE_DOMAINS
+    + r")\b|evil|attacker|malicious|exfil|badhost|hacker"
 )
 _NEUTRAL: Final = BITS["neutral"]
 _SILENT: Final = BITS["neutral"] | BITS["negation"] | BITS["report"]
@@ -212,7 +215,7 @@ def reach(plain: str) -> int:
 
 _LETTER: Final = r"a-z0-9\u0430-\u044f\u0621-\u064a"
 _TOKEN: Final = re.compile(
-    rf"(?P<address>https?://[^\s\u4e00-\u9fff]+|[\w.+]{{1,40}}@\w[\w.]*|{DOMAIN})"
+    rf"(?P<address>https?://[^\s\u4e00-\u9fff]+|[\w.+]{{1,40}}@\w[\w.]*|{DOMAIN}|[a-z0-9][a-z0-9.]{{1,60}}\.(?:{_FREE_DOMAINS})\b)"
     r"|(?P<digits>\b(?:[a-z]{2}\d{2}(?: ?\d{4}){3,7}|\d{4}(?: \d{3,4}){2,5})\b)"
     rf"|(?P<word>[{_LETTER}][{_LETTER}']*)|(?P<han>[\u4e00-\u9fff]+)"
     r"|(?P<clause>[,，:：()（）])|(?P<stop>[。！？；;!?\n]|\.(?=\s|$))"

@@ -120,7 +120,6 @@ _ENGLISH: Final = (
      r"(?:read|open|cat|include|print|paste|send|copy)\s[^.;\n]{0,12}(?:~/|\.?\.?/)?(?:\.ssh/\w{0,20}|id rsa|/etc/(?:passwd|shadow)|\.aws/credentials|\.env\b)[^;\n]{0,40}?\b(?:includ\w{1,3}|paste|send|print|output|post|reveal|append|copy)\b|\bcontents? of (?:the )?(?:\.env|~/\.ssh|/etc/passwd)[^;\n]{0,40}\b(?:in|to|into)\b"),
     ("exfiltration", 3, ("memor", "secret", "keys", "token", "password", "credential"),
      rf"\b(?:reveal|dump|leak|expose|disclose|exfiltrate|print|output|list){_S}(?:all|any|every|the)(?: of)?(?: the| your| stored| project| user)?{_S}{_words(2)}(?:memories(?! (?:of|in|for) (?:this|the|one|a)\b)|secrets|api keys|tokens|passwords|credentials)\b(?=[\s.!,;<]{{0,3}}(?:$|[.!;<]|and\b|(?:that )?you (?:know|have|see|can)|of (?:other|all|every)|from (?:other|all)|to\b|in (?:other|all)))"),
-    ("exfiltration", 3, ("](http", "src=", "href="), r"!\[[^\]\n]{0,80}\]\(https?://[^\s)]{1,200}[?=/]\s?\{?\{|\]\(https?://[^\s)]{1,200}[?&][^\s)]{0,40}=\s?[{<$]"),
     ("concealment", 2, ("user", "human", "anyone", "people", "developer"),
      rf"\b(?:do not|don't|never|without|must not|not to|avoid){_S}(?:ever )?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|notify(?:ing)?|alert(?:ing)?|let(?:ting)?|warn(?:ing)?)\b{_S}{_words(3)}(?:users?|humans?|anyone|people|developers?)\b(?=\s{{0,2}}(?:$|[.,;!:)]|and\b|about (?:this|it)\b|(?:know|see|notice|find out)(?:\s{{0,2}}(?:$|[.,;!])| (?:about |of )?(?:this|it|these)\b)|of this\b|that you\b))"),
     ("concealment", 2, ("hide", "conceal", "secret from", "keep"),
@@ -238,6 +237,7 @@ _CHINESE: Final = (
 
 _AIMED: Final = r"(?:ai\b|llm|assistants?|agents?|models?|bots?|copilot|claude|gpt|system|ignore|you must|智能体|助手|模型|系统|忽略|指令)"
 _MARKERS: Final = (
+    ("exfiltration", 3, ("](http", "src=", "href="), r"!\[[^\]\n]{0,80}\]\(https?://[^\s)]{1,200}[?=/]\s?\{?\{|\]\(https?://[^\s)]{1,200}[?&][^\s)]{0,40}=\s?[{<$]"),
     ("block_escape", 3, ("memory", ), r"<\s{0,4}/?\s{0,4}project[\s_.-]{0,3}memor(?:y|ies)\b"),
     ("role_marker", 3, ("<|",), r"<\|\s?/?\s?(?:im_start|im_end|im_sep|system|user|assistant|endoftext|end_of_text|begin_of_text|start_header_id|end_header_id|eot_id|end|endofprompt|fim_\w{1,8}|tool|observation)\s?\|>"),
     ("role_marker", 3, ("[inst", "[/inst", "<<sys", "<</sys", "_of_turn", "of_turn"), r"\[/?inst\]|<</?sys>>|</?(?:start|end)_of_turn>"),
