@@ -60,6 +60,8 @@ _PAIRED: Final = re.compile(
     r"|(?P<asana>\d/\d{15,17}(?:/\d{15,17})?:[0-9a-f]{32})"
     r"|(?P<mailchimp>[0-9a-f]{32}-us\d{1,2})|(?P<cairn>cairn_[0-9a-f]{12}_[0-9a-f]{48}))(?![A-Za-z0-9_-])"
 )
+_SHORTEST_PAIR: Final = 26  # characters of its longer part
+_BEFORE: Final = 20  # characters that may stand before that part: "1/1201234567890123:"
 # A prefix that nobody published, and then many characters of all kinds: "acme_live_…".
 _UNKNOWN: Final = re.compile(
     r"(?<![\w/.@#?=&-])(?!pk_|pub|site)(?:[a-z]{2,10}[_-]){1,3}(?=[a-z0-9]*[A-Z])(?=[A-Za-z]*\d)([A-Za-z0-9]{24,200})(?![\w/.-])"
@@ -78,10 +80,10 @@ def find(text: str) -> Iterator[tuple[str, int, int, bool]]:
             tail = _FILE_END.sub("", body).rstrip(".-=")
             if len(tail) >= _PREFIXES[match[1]] and _is_generated(match[1], tail):
                 yield "provider_key", match.start(), match.start(2) + len(tail), True
-    if ":" in text or "." in text or "-us" in text or "cairn_" in text:
-        for match in _PAIRED.finditer(text):
-            if len(set(match[0])) >= 10 and not values.is_placeholder(match[0]):
-                yield "provider_key", *match.span(), True
+        if run.end() - run.start() >= _SHORTEST_PAIR:
+            for match in _PAIRED.finditer(text, max(0, run.start() - _BEFORE), run.end()):
+                if len(set(match[0])) >= 10 and not values.is_placeholder(match[0]):
+                    yield "provider_key", *match.span(), True
     if "SEC" in text:
         yield from (("provider_key", *match.span(), True) for match in _DINGTALK.finditer(text))
     if "_" in text or "-" in text:

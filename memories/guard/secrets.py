@@ -97,7 +97,7 @@ def _value_after(text: str, at: int, kind: str) -> tuple[int, int] | None:
             if text[run.end() : run.end() + 3] in ('", ', "', "):
                 continue  # `set("….key.name", "…")`
             return None  # the label is part of a path, an address or a longer name
-        firm = _is_firm(gap) or (answer is not None and run.start() <= answer.end() + 1)
+        firm = ties.is_firm(gap) or (answer is not None and run.start() <= answer.end() + 1)
         if (firm or number == 0) and ties.HOLDS_PLACE.search(gap):
             if text[run.end() : run.end() + 3] == " = ":
                 continue  # a block opens: `variable "password" { default = "…" }`
@@ -107,12 +107,6 @@ def _value_after(text: str, at: int, kind: str) -> tuple[int, int] | None:
         if found:
             return found
     return None
-
-
-def _is_firm(gap: str) -> bool:
-    """Whether a connector ends what stands between a label and a run of characters."""
-    tie = gap.rstrip(ties.OPENERS)
-    return "\t" in gap[len(tie) :] or bool(ties.FIRM.search(tie, max(0, len(tie) - 16)))
 
 
 def _judge(text: str, start: int, run: str, kind: str, bond: Bond) -> tuple[int, int] | None:

@@ -18,15 +18,40 @@ ANSWER: Final = re.compile(
     r"[\s,:]{1,3})?|[?;.!]\s{0,3})(?:(?:it|that|this)(?:'s|\sis|\swas)(?:\snow)?\s|(?:新的|现在|就|应该)?是\s?|(?<=[?:,]\s)|(?<=[?:,\n]))"
     r"(?=[^\s]{6,90}(?:\s|$))"
 )
-SENTENCE_END: Final = re.compile(r"[。;]|(?<![:=→>])(?<![:=→>] )\n|(?<!\.)[.?](?:\s|$)")
+SENTENCE_END: Final = re.compile(
+    r"[。;\n.?](?:(?<=[。;])|(?<=\n)(?<![:=→>]\n)(?<![:=→>] \n)|(?<=[.?])(?<!\.[.?])(?=\s|$))"
+)
 RUN: Final = re.compile(r"[\"'`]([^\s\"'`]{4,128})[\"'`]|[A-Za-z0-9!@#$%^&*_+\-./=~?:\\]{4,512}")
 # Marks that open a value; before them stands what ties it to its label.
 OPENERS: Final = " \t\r\n\"'`*“”‘’「『【《"
-FIRM: Final = re.compile(
-    r"(?:[:=→>]|\s[-–—]+|\.{4}|\b(?:is|are|was|to|as|be|being|equals|remains|has)(?:\s(?:now|still|just|set to))?"
-    r"|\bstill|[是为成用叫填写作到给换回取](?:了|的)?(?:是)?|样子|不变|照旧|如下|一样|就是"
-    r"|(?<=\w)\s?/)$"
+_TYING_SIGNS: Final = frozenset(":=→>是为成用叫填写作到给换回取")
+_TYING_ENDS: Final = ("....", "样子", "不变", "照旧", "如下", "一样")
+_TYING_WORDS: Final = frozenset(
+    {"is", "are", "was", "to", "as", "be", "being", "equals", "remains", "has", "still"}
 )
+_ADVERBS: Final = frozenset({"now", "just"})
+
+
+def is_firm(gap: str) -> bool:
+    """Whether a connector ends what stands between a label and a run of characters."""
+    tie = gap.rstrip(OPENERS)
+    if "\t" in gap[len(tie) :]:
+        return True
+    if not tie:
+        return False
+    last = tie[-1]
+    if last in _TYING_SIGNS or tie.endswith(_TYING_ENDS) or (last in "了的" and tie[-2:-1] in _TYING_SIGNS):
+        return True
+    if last in "-–—":
+        return tie.rstrip("-–—")[-1:].isspace()
+    if last == "/":
+        return tie[:-1].rstrip()[-1:].isalnum()
+    words = tie[-24:].split()
+    return words[-1] in _TYING_WORDS or (
+        words[-1] in _ADVERBS and words[-2:-1] != [] and words[-2] in _TYING_WORDS
+    )
+
+
 BLANK: Final = re.compile(r"[\s\"'`*“”‘’「『【《|,、()\[\]/-]*$|\s*(?:值|value|string)\s*$")
 # A template or a tag opens here; what follows an "=" with a quote is a value again.
 HOLDS_PLACE: Final = re.compile(r"[<{\[](?![^\n]{0,24}=\s?[\"']?$)|\$[{(]|%\(")

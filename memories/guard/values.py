@@ -18,6 +18,7 @@ def _words(listed: str) -> frozenset[str]:
 MAX_LENGTH: Final = 512
 TESTED: Final = 128  # the first characters of a long value tell what it is
 _PARTS: Final = 16
+_LONGEST_NAME: Final = 28  # characters of a part in which "SHA256" is looked for
 _JOINTS: Final = re.compile("[-_.]")
 
 _SYMBOLS: Final = re.compile(r"[!@#$%^&*~?+]")
@@ -120,30 +121,39 @@ def _without_algorithms(value: str) -> str:
 def is_name(value: str) -> bool:
     """Made of words and small numbers, as identifiers, paths, host names, slugs and versions are."""
     low = value.lower()
-    if len(value) <= TESTED and (
-        _MAIL.match(low)
-        or _PACKAGE.match(value)
-        or _VERSION.match(low)
-        or _DATE.match(low)
-        or _FILE.search(low)
-    ):
+    if not value.isalnum():
+        if len(value) <= TESTED and (
+            _MAIL.match(low) or _PACKAGE.match(value) or _VERSION.match(low) or _FILE.search(low)
+        ):
+            return True
+        parts = [part for part in _SEPARATORS.split(value, _PARTS)[:_PARTS] if part]
+    else:
+        parts = [value]
+    if _DATE.match(low):
         return True
-    parts = [part for part in _SEPARATORS.split(_without_algorithms(value), _PARTS)[:_PARTS] if part]
     letters = 0
     for part in set(parts):
-        if part.isalpha():
-            if not _WORD.fullmatch(part) or has_random_letters(part):
-                return False
-        else:
-            numbered = _NUMBERED.fullmatch(part)
-            if not numbered or has_random_letters(numbered[1] or ""):
-                return False
+        if not _is_name_part(part) and not (
+            len(part) <= _LONGEST_NAME and _is_name_part(_without_algorithms(part))
+        ):
+            return False
         letters = max(letters, sum(map(str.isalpha, part)))
     return letters != 1 or len(parts) < 3
 
 
+def _is_name_part(part: str) -> bool:
+    if not part:
+        return True
+    if part.isalpha():
+        return bool(_WORD.fullmatch(part)) and not has_random_letters(part)
+    numbered = _NUMBERED.fullmatch(part)
+    return bool(numbered) and not has_random_letters(numbered[1] or "")
+
+
 def _is_code(value: str) -> bool:
     """A variable, path, option or expression; a first sign alone is none ("$x9…" may be a password)."""
+    if value.isalnum():
+        return False
     return bool(_CODE.search(value)) and (value[0] not in "$-/~." or is_name(value[1:]))
 
 
@@ -186,12 +196,23 @@ def is_dense(value: str) -> bool:
 
 def is_sequence(value: str) -> bool:
     """Letters and digits that count upwards ("abc123def456"): written by hand to show where a value goes."""
-    for kind in (str.isalpha, str.isdigit):
-        run = [ord(char) for char in value.lower() if kind(char)]
-        steps = sum(two - one in (1, -9) for one, two in itertools.pairwise(run))
-        if len(run) > 2 and steps < 0.8 * (len(run) - 1):
-            return False
-    return len(value) >= 6
+    last = {True: 0, False: 0}
+    steps = {True: 0, False: 0}
+    misses = 0
+    for char in value.lower():
+        kind, code = char.isalpha(), ord(char)
+        if not kind and not char.isdigit():
+            continue
+        if last[kind]:
+            if code - last[kind] in (1, -9):
+                steps[kind] += 1
+            else:
+                misses += 1
+                if misses > 2 and misses * 4 > steps[True] + steps[False]:
+                    return False
+        last[kind] = code
+    told = steps[True] + steps[False]
+    return len(value) >= 6 and told >= 3 and misses * 4 <= told
 
 
 def is_filler(text: str) -> bool:

@@ -14,7 +14,6 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -73,7 +72,6 @@ _LETTER_SYMBOLS: Final = ((0x1F150, 26), (0x1F170, 26), (0x1F1E6, 26))
 _BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800")
 
 
-@lru_cache(maxsize=8192)
 def _fold(char: str) -> str:
     """One character as patterns should see it: nothing, one or several characters."""
     category = unicodedata.category(char)
@@ -93,6 +91,27 @@ def _fold(char: str) -> str:
     return folded
 
 
+class _Folding(dict[int, str]):
+    """A table for `str.translate`, filled as characters are met; `odd` are those that do not stay one."""
+
+    _MOST: Final = 8192
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.odd: set[str] = set()
+
+    def __missing__(self, code: int) -> str:
+        if len(self) >= self._MOST:
+            self.clear()
+        self[code] = read = _fold(chr(code))
+        if len(read) != 1:
+            self.odd.add(chr(code))
+        return read
+
+
+_FOLDING: Final = _Folding()
+
+
 def _read_lookalikes(match: re.Match[str]) -> str:
     word = match[0]
     mixed = _GREEK_OR_CYRILLIC.search(word) and re.search("[A-Za-z]", word)
@@ -103,9 +122,13 @@ def folded(view: View) -> View:
     """Without compatibility forms, accents, invisible characters and look-alikes in Latin words."""
     if view.text.isascii():
         return view
-    parts = [_fold(char) for char in view.text]
-    text = "".join(parts)
-    plain = view if text == view.text else view.derive([(part, at, at + 1) for at, part in enumerate(parts)])
+    text = view.text.translate(_FOLDING)
+    if text == view.text:
+        plain = view
+    elif _FOLDING.odd.isdisjoint(view.text):  # each character stands where it stood
+        plain = View(text, view.starts, view.ends, view.disguised)
+    else:
+        plain = view.derive([(_FOLDING[ord(char)], at, at + 1) for at, char in enumerate(view.text)])
     if _GREEK_OR_CYRILLIC.search(plain.text):
         read = _RUN.sub(_read_lookalikes, plain.text)
         plain = View(read, plain.starts, plain.ends, plain.disguised)
