@@ -11,6 +11,7 @@ from unfold.decorators import display
 
 from memories.admin.words import KINDS_FOUND, OUTCOMES, REASONS, ROLES, TIERS, WITHHELD_FOR, opening
 from memories.models import Memory, RecallItem
+from memories.store.archiving import fate_of
 from memories.withheld import against, shown
 from projects.admin.fragments import (
     NOTHING,
@@ -146,14 +147,15 @@ class MemoryPieces:
     @display(description=_("version"))
     def standing(self, obj: Memory) -> SafeString:
         tokens = ngettext("%(n)s token in the block", "%(n)s tokens in the block", obj.tokens)
-        return joined(
-            (
-                number(obj.version),
-                tokens % {"n": number(obj.tokens)},
-                format_html(gettext("created {when}"), when=moment(obj.created_at)),
-                format_html(gettext("updated {when}"), when=moment(obj.updated_at)),
-            )
+        parts = (
+            number(obj.version),
+            tokens % {"n": number(obj.tokens)},
+            format_html(gettext("created {when}"), when=moment(obj.created_at)),
+            format_html(gettext("updated {when}"), when=moment(obj.updated_at)),
+            (end := fate_of(obj))
+            and format_html(gettext("archived {when} unless it is needed"), when=moment(end.at)),
         )
+        return joined(part for part in parts if part)
 
     @display(description=_("source"))
     def provenance(self, obj: Memory) -> SafeString:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -426,6 +427,15 @@ def test_two_chinese_characters_and_an_identifier_are_found(project: Project, br
     other = make_memory(project, "Use tokens.css for colours.")
     for words, found in (("区块", block), ("TOKENS.css colours", other)):
         assert list(browser.get(reverse(LIST), {"q": words}).context["cl"].queryset) == [found]
+
+
+def test_the_page_says_when_a_learned_memory_will_fade(project: Project, browser: Client) -> None:
+    learned = proposal(project, status=Status.ACTIVE)
+    Memory.objects.filter(pk=learned.pk).update(updated_at=datetime(2026, 11, 1, 12, tzinfo=UTC))
+    mine = make_memory(project, "Mine.")
+    pages = [browser.get(reverse(CHANGE, args=[one.pk])).content.decode() for one in (learned, mine)]
+    assert ["unless it is needed" in page for page in pages] == [True, False]
+    assert "2027-04-30" in pages[0]
 
 
 def test_a_hundred_and_fifty_are_deleted_from_the_list_and_the_page_says_so(
