@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
-from django.db.models import Q
 
 from chats.errors import InstructionDismissed
 from chats.models import Instruction, Topic
@@ -75,23 +74,23 @@ def take(*, topic: Topic, chat: Chat, reading: Reading) -> list[Refused]:
 def given(instructions: Sequence[Instruction], *, refs: Iterable[int]) -> list[Instruction]:
     """Those that the turn is told: all in force but the ones whose memory stands in its block already.
 
-    A rule comes back when its memory is not recalled for this turn. It does not when a person took the memory out of
-    force or something newer took its place: then the rule went with it.
+    A rule comes back when its memory is switched off or not recalled for this turn. It does not when the memory was
+    deleted, or when something newer is in force in its place: then the rule went with it.
     """
     in_block = set(refs)
     left = [item for item in instructions if item.memory_id is None or item.memory_id not in in_block]
     elsewhere = [item.memory_id for item in left if item.memory_id is not None]
-    gone: set[int] = set()
+    replaced: set[int] = set()
     if elsewhere:
-        taken_back = Q(status__in=(Status.DISABLED, Status.REJECTED)) | Q(
-            status=Status.SUPERSEDED, replaced_by__status=Status.ACTIVE
+        older = Memory.objects.filter(
+            pk__in=elsewhere, status=Status.SUPERSEDED, replaced_by__status=Status.ACTIVE
         )
-        gone = set(Memory.objects.filter(taken_back, pk__in=elsewhere).values_list("pk", flat=True))
-    # A deleted memory leaves no id.
-    return [item for item in left if item.memory_id not in gone and not _lost_its_memory(item)]
+        replaced = set(older.values_list("pk", flat=True))
+    return [item for item in left if item.memory_id not in replaced and not _lost_its_memory(item)]
 
 
 def _lost_its_memory(item: Instruction) -> bool:
+    """A deleted memory leaves no id."""
     return item.state == State.PROMOTED and item.memory_id is None
 
 

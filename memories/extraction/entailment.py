@@ -22,7 +22,7 @@ _FRAMING = re.findall(
         rule convention should must required require requires default standard currently
         now already also just really actually basically simply still then please let lets go with ok well all both
         each every here there going everything everyone too very quite as such again finally mainly generally
-        will shall put keep done in on at for and or but that which who it they them their its one
+        will shall put keep done in on at for and or but that which who it they them their its one i me my
         """,
 )
 _FRAME_RUNS = re.compile(
@@ -187,22 +187,8 @@ def _read(text: str) -> tuple[tuple[str, ...], bool, frozenset[str]]:
 
 # Prepositions come and go with the wording; order and place do not.
 _LOOSE = frozenset(
-    (
-        "by",
-        "from",
-        "to",
-        "into",
-        "onto",
-        "over",
-        "under",
-        "按",
-        "按照",
-        "以",
-        "根据",
-        "从",
-        "到",
-        "往",
-        "inside",
+    re.findall(
+        r"\S+", "by from to into onto over under inside or either +with 按 按照 以 根据 从 到 往 或 或者"
     )
 )
 

@@ -18,9 +18,11 @@ from projects.actors import Actor
 from tests.chats.turns import AGENT
 from tests.llm_server import Answer, envelope
 
-from .script import Conversation, Invention, Next, Person, Say
+from .script import Conversation, Invention, Next, Note, Person, Say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pytest
 
     from projects.models import Project
@@ -70,9 +72,7 @@ class Stage:
 
     def say(self, line: Say) -> Chat:
         """The turn, from its opening to the run that reads it; every outcome is compared with the script's."""
-        chat = self.open(line)
-        ending = FinishRequest(status=line.status, reply=line.reply, files=line.files)
-        chat = finish_turn(project=self.project, chat=chat, request=ending, by=AGENT).chat
+        chat = self.end(self.open(line), line)
         if line.read:
             self.read(line, chat)
         return chat
@@ -108,13 +108,9 @@ class Stage:
 
     def read(self, line: Say, chat: Chat) -> None:
         """A worker's run over what waits in the topic."""
-        if self.server is not None:
-            self.server.script = [Answer(content=envelope([_item(note, chat) for note in line.model]))]
-            self.inventions += [note.content for note in line.model if isinstance(note, Invention)]
+        self.inventions += [note.content for note in line.model if isinstance(note, Invention)]
         before = set(Candidate.objects.values_list("pk", flat=True))
-        self.clock.tick(minutes=5)
-        Topic.objects.filter(pk=chat.topic_id).update(distil_due_at=self.clock.now - timedelta(seconds=1))
-        distil.run(chat.topic_id)
+        self.run(chat, line.model)
         found = Candidate.objects.exclude(pk__in=before).order_by("position")
         told = [(one.content, f"{one.outcome}/{one.reason}") for one in found]
         if self.server is None:
@@ -123,6 +119,18 @@ class Stage:
             noted = [(note.content, note.becomes) for note in line.model]
             expected = [*noted, *line.signalled.items()]
         assert (line.message, told) == (line.message, expected)
+
+    def run(self, chat: Chat, notes: Sequence[Note] = ()) -> None:
+        """A worker's run, whatever it comes to; a model answers with these notes."""
+        if self.server is not None:
+            self.server.script = [Answer(content=envelope([_item(note, chat) for note in notes]))]
+        self.clock.tick(minutes=5)
+        Topic.objects.filter(pk=chat.topic_id).update(distil_due_at=self.clock.now - timedelta(seconds=1))
+        distil.run(chat.topic_id)
+
+    def end(self, chat: Chat, line: Say) -> Chat:
+        ending = FinishRequest(status=line.status, reply=line.reply, files=line.files)
+        return finish_turn(project=self.project, chat=chat, request=ending, by=AGENT).chat
 
     def act(self, step: Person) -> None:
         self.clock.tick(minutes=1)

@@ -132,12 +132,11 @@ def test_a_rule_goes_with_the_memory_it_became(agent: Agent, project: Project, r
 @pytest.mark.parametrize(
     ("verb", "fields"),
     [
-        pytest.param("disable", {}, id="switched off"),
         pytest.param("delete", {}, id="deleted"),
         pytest.param("remember", {"content": "Buttons use the blue theme."}, id="replaced"),
     ],
 )
-def test_a_rule_does_not_come_back_when_its_memory_is_taken_back(
+def test_a_rule_does_not_come_back_when_its_memory_is_gone_or_replaced(
     agent: Agent, project: Project, verb: str, fields: dict[str, str]
 ) -> None:
     by = Actor.for_user(project.owner, transport="web")
