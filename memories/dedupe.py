@@ -292,7 +292,7 @@ def _known_value_inside(old: Sequence[Token], new: Sequence[Token]) -> bool:
 _SIDES: Final = frozenset(
     map(
         frozenset,
-        re.findall(r"\S+", "前后 内外 升降 增减 高低 早晚 左右 有无 进出 正反 上下 多少 大小 快慢 加减"),
+        re.findall(r"\S+", "前后 内外 升降 增减 高低 早晚 左右 有无 进出 正反 上下 多少 大小 快慢 加减 和或"),
     )
 )
 _Slots = dict[int, list[tuple[str, str]]]
@@ -312,12 +312,14 @@ def _on_another_side(left: Claim, right: Claim) -> bool:
 
 
 def _are_opposites(left: Claim, right: Claim) -> bool:
-    """ "The door is locked" beside "the door is unlocked": one word denies the other."""
+    """ "The door is locked" beside "the door is unlocked": one word denies the other. So do "and" and "or"."""
     start, end = _common(left, right)
     old, new = left.tokens[start : len(left.tokens) - end], right.tokens[start : len(right.tokens) - end]
     if len(old) != 1 or len(new) != 1 or start + end == 0:
         return False
     a, b = sorted((old[0].value, new[0].value), key=len)
+    if {a, b} == {"and", "or"}:
+        return True
     return len(a) > 3 and b.removesuffix(a) in ("un", "dis", "in", "im", "ir", "non-", "non", "de")
 
 

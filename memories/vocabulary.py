@@ -95,7 +95,7 @@ SWITCH = (
     ("-open", words("收起 折叠"), "collapsed?|collapses"),
 )
 DIRECTION = words(
-    "升序 降序 正序 倒序 左 右 顶部 底部 上方 下方 之前 之后 按照 按 以 根据 从 到 往 最新 最旧 最早 最晚 或者 或"
+    "升序 降序 正序 倒序 左 右 顶部 底部 上方 下方 之前 之后 按照 按 以 根据 从 到 往 最新 最旧 最早 最晚"
 )
 # A rule for some alone, or for all but some.
 ONLY = (
@@ -108,7 +108,7 @@ DIRECTION_LATIN = (
     "by|from|to|into|onto|before|after|above|below|over|under|left|right|top|bottom|inside|outside|until|since"
     "|asc|desc|ascending|descending|newest|oldest|latest|earliest|up|down|upwards|downwards"
     "|higher|lower|larger|smaller|bigger|longer|shorter|earlier|later|older|newer|faster|slower|more|less|fewer"
-    r"|or|either|(?:first|last)(?=\W*$)"
+    r"|(?:first|last)(?=\W*$)"
 )
 CONNECT = words(
     """
@@ -123,7 +123,7 @@ CONNECT_LATIN = (
 DROP = words(
     """
     的话 的 了 请 务必 一定 我们 咱们 你们 你 吧 呢 啊 哦 嘛 要 需要 需 应该 应当 应 必须 须 都 均 就
-    也 把 将 总是 始终 一直 注意 记住 一下 来 里面 里头 里 中 由 千万 绝对 任何人 所有人 全部 具体 尽量 得不 和
+    也 把 将 总是 始终 一直 注意 记住 一下 来 里面 里头 里 中 由 千万 绝对 任何人 所有人 全部 具体 尽量 得不
     """
 )
 # Who speaks counts ("I review, you draft"), but not that it is the speaker who likes or wants it.
@@ -138,7 +138,7 @@ SPEAKER_LATIN = (
 )
 DROP_LATIN = (
     "a|an|the|this|that|these|those|we|our|us|you|your|it|its|please|do|does|did|will|shall|should|must"
-    "|and|needs?|requires?|have|has|always|ever|so|then|also|just|remember|note|of|ensure|make sure|everyone|everybody"
+    "|needs?|requires?|have|has|always|ever|so|then|also|just|remember|note|of|ensure|make sure|everyone|everybody"
     r"|anyone|anybody|everywhere|exactly(?=\s*\d)|strictly"
 )
 UNITS: Final = {

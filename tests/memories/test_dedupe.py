@@ -106,10 +106,35 @@ def test_nothing_more_is_dropped_from_the_hash(a: str, b: str) -> None:
         pytest.param("the API uses JWT", "the API uses REST", DIFFERENT, False, id="values of two kinds"),
         pytest.param("按钮用圆角", "按钮用蓝色", CONFLICT, False, id="values of two kinds in Chinese"),
         pytest.param("end with 🤖", "end with 🎉", CONFLICT, False, id="emoji"),
+        pytest.param("Ask for name and e-mail", "Ask for name or e-mail", CONFLICT, False, id="and, or"),
+        pytest.param("要填姓名和邮箱", "要填姓名或邮箱", CONFLICT, False, id="和 and 或"),
+        pytest.param("The door is locked", "The door is unlocked", CONFLICT, False, id="un-"),
+        pytest.param("发布前冻结代码", "发布后冻结代码", CONFLICT, False, id="two sides"),
+        pytest.param("我审稿，你排版", "你审稿，我排版", CONFLICT, False, id="who does what"),
+        pytest.param("不必写测试", "不要写测试", CONFLICT, False, id="need not and must not"),
+        pytest.param(
+            "用英文写注释，中文写文档", "用中文写注释，英文写文档", CONFLICT, False, id="two values exchanged"
+        ),
         # Different things.
         pytest.param("登录页主色用蓝色", "首页主色用蓝色", DIFFERENT, False, id="other subject"),
         pytest.param("Use C++", "Use C#", DIFFERENT, False, id="C++ and C# may both be used"),
         pytest.param("use tabs", "use TypeScript", DIFFERENT, False, id="values without a subject"),
+        pytest.param(
+            "项目用 TypeScript", "项目用 ESLint", DIFFERENT, False, id="a project holds many things"
+        ),
+        pytest.param(
+            "GOOD: short titles", "GOOD: clear captions", DIFFERENT, False, id="a judgement is no subject"
+        ),
+        pytest.param("[建议] 用短标题", "[建议] 用清晰的图注", DIFFERENT, False, id="a remark is no subject"),
+        pytest.param(
+            "如果是雨天，改到室内", "如果是雪天，取消活动", DIFFERENT, False, id="a condition is no value"
+        ),
+        pytest.param(
+            "Level 1 has 3 enemies", "Level 2 has 5 enemies", DIFFERENT, False, id="another of its kind"
+        ),
+        pytest.param(
+            "Items are named by date", "Items are grouped by age", DIFFERENT, False, id="two things done"
+        ),
         pytest.param("Never commit secrets", "Never use eval", DIFFERENT, False, id="never is no subject"),
         pytest.param("主色用蓝色", "主色用蓝色，按钮圆角 4px", DIFFERENT, False, id="one says more"),
         pytest.param("limit is 20 for guests", "limit is 20 for admins", CONFLICT, False, id="whose limit"),

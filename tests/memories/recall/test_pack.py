@@ -174,3 +174,51 @@ def test_a_packing_never_exceeds_its_limits_counts_exactly_and_accounts_for_all(
 def test_a_packing_is_the_same_every_time(max_items: int) -> None:
     entries = notes(20, tokens=15)
     assert packed(entries, max_items=max_items) == packed(entries, max_items=max_items)
+
+
+sizes = st.lists(st.tuples(st.integers(5, 400), st.booleans(), st.booleans()), max_size=20)
+
+
+def sized(values: list[tuple[int, bool, bool]]) -> list[Entry]:
+    """Entries of those many tokens, in order of rank: (tokens, always, by a person)."""
+    return [
+        entry(
+            f"note {n} says {n * 7}",
+            id=n,
+            tokens=size,
+            always=always,
+            authority="person" if person else "automatic",
+        )
+        for n, (size, always, person) in enumerate(values, start=1)
+    ]
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(sizes, st.integers(0, 14), st.integers(0, 3000))
+def test_each_tier_keeps_the_order_of_rank_and_gives_way_for_want_of_room_alone(
+    values: list[tuple[int, bool, bool]], max_items: int, max_tokens: int
+) -> None:
+    entries = sized(values)
+    chosen, left, found = packed(entries, max_items=max_items, max_tokens=max_tokens)
+    for tier in ("always", "relevant"):
+        ids = [id for id, its in chosen if its == tier]
+        assert ids == sorted(ids)
+    assert [tier for _, tier in chosen] == sorted((tier for _, tier in chosen))
+    assert all(one.always for one in entries if (one.id, "always") in chosen)
+    for id, reason in left.items():
+        if reason in (Reason.OVER_TOKENS, Reason.ALWAYS_OVERFLOW) and len(chosen) < max_items:
+            # All that the block would cost with it: a frame, a heading and its line.
+            assert found.tokens + entries[id - 1].tokens + FRAME + RULES > max_tokens
+        if reason is Reason.OVER_ITEMS:
+            assert len(chosen) == max_items
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(sizes, st.integers(0, 12), st.integers(0, 3000))
+def test_what_ranks_below_the_last_one_chosen_changes_nothing_above_it(
+    values: list[tuple[int, bool, bool]], max_items: int, max_tokens: int
+) -> None:
+    ranked = [(size, False, person) for size, _, person in values]
+    chosen = packed(sized(ranked), max_items=max_items, max_tokens=max_tokens)[0]
+    more = packed(sized([*ranked, (10, False, True)]), max_items=max_items, max_tokens=max_tokens)[0]
+    assert more[: len(chosen)] == chosen
