@@ -15,7 +15,7 @@ from memories.store import changes, tombstones
 from memories.store.changes import verb
 from memories.store.errors import PersonRequired, WrongStatus
 from memories.store.lifecycle import draft_of
-from memories.store.writing import load, lock, respect, save, supersede, trust, withhold
+from memories.store.writing import load, lock, respect, save, suffixed, supersede, trust, withhold
 from projects import audit
 from projects.actors import PERSON_KINDS
 from projects.transactions import atomic_retry, delete_whole
@@ -49,7 +49,7 @@ def delete(
 def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") -> Memory:
     """Bring back a deleted memory as it was, with its id; or an archived, rejected or superseded one, in force.
 
-    What had replaced a superseded memory, or what it had replaced, is superseded in turn. An agent brings back
+    What had replaced it, and what it had replaced or was to replace, is superseded in turn. An agent brings back
     only what an agent deleted. Raises Memory.DoesNotExist when nothing of it is left,
     WrongStatus when it is not gone, KeyTaken or ContentTaken when another memory took its place,
     GuardRefused, PersonRequired.
@@ -65,8 +65,7 @@ def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") ->
     elif not by.is_person:
         raise PersonRequired
     else:
-        if memory.status == Status.SUPERSEDED:
-            _push_out_rivals(project, memory, by=by, reason=reason)
+        _push_out_rivals(project, memory, by=by, reason=reason)
         memory.status = Status.ACTIVE
     respect(memory, by=by)
     memory.project = project
@@ -183,6 +182,9 @@ def _push_out_rivals(project: Project, memory: Memory, *, by: Actor, reason: str
     for rival in rivals.holding_keys().order_by("pk"):
         rival.project = project
         supersede(rival, by=by, reason=reason)
+        if rival.pk == memory.replaces_id and suffixed(memory.key, rival.key):
+            # A proposal that waited for the key, as in `confirm`.
+            memory.key = rival.key
 
 
 def _forget_omission(project: Project, memory_id: int) -> None:

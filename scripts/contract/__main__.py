@@ -37,6 +37,7 @@ CLOSED_TO_KEYS = frozenset(
         "memories_confirm",
         "memories_reject",
         "memories_purge",
+        "person_erase",
         "projects_put",
         "projects_patch",
         "projects_delete",

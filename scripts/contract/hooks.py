@@ -37,6 +37,8 @@ LISTS_OF_OPERATIONS = {
     ("memories_confirm", "memory_id"): "confirmed",
     ("memories_reject", "memory_id"): "rejected",
     ("memories_restore", "memory_id"): "deleted",
+    ("memories_archive", "memory_id"): "archived",
+    ("memories_undo", "memory_id"): "undone",
     ("memories_merge", "memory_id"): "merged",
     ("memories_purge", "memory_id"): "purged",
     ("memories_delete", "memory_id"): "removed",

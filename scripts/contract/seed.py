@@ -69,6 +69,8 @@ def main(folder: Path) -> None:
         learn("merged")
         learn("purged")
         learn("removed")
+        learn("archived")
+        memory_store.disable(project=project, memory_id=learn("undone"), by=agent)
         memory_store.disable(project=project, memory_id=learn("disabled"), by=agent)
         memory_store.delete(project=project, memory_id=learn("deleted"), by=agent)
         for name in ("confirmed", "rejected"):

@@ -161,6 +161,20 @@ def test_what_was_rejected_or_archived_comes_back_in_force_by_a_person_alone(
     assert (back.status, back.authority, back.confirmed_by) == ("active", "person", project.owner)
 
 
+@pytest.mark.parametrize("verb", [store.reject, store.archive])
+def test_a_replacement_that_was_turned_down_replaces_when_it_is_brought_back(
+    verb: Any, project: Project
+) -> None:
+    old = learned(project, "The main colour is blue.", key="colour")
+    new = proposal(project, "The main colour is green.", key="colour", replaces=old)
+    assert new.key == "colour-2"
+    verb(project=project, memory_id=new.pk, by=person(project))
+    restore(new)
+    assert (fresh(old).status, fresh(new).status, fresh(new).key) == ("superseded", "active", "colour")
+    store.undo(project=project, memory_id=new.pk, by=person(project))
+    assert (fresh(old).status, fresh(new).key) == ("active", "colour-2")
+
+
 def test_an_agent_brings_back_what_an_agent_deleted_and_nothing_else(project: Project) -> None:
     mine, theirs = learned(project), learned(project, "Deploys happen on Friday.")
     delete(mine, by=agent(project))
