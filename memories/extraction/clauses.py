@@ -1,6 +1,7 @@
 """What a clause does in its sentence, and which clauses around a sign belong to what it states. Pure."""
 
 import re
+from functools import lru_cache
 
 from memories.extraction import dates, phrases
 from memories.extraction.phrases import CONSTRAINT, Sign
@@ -32,11 +33,24 @@ def is_for_the_moment(words: str) -> bool:
     return phrases.MOMENT.search(words) is not None and phrases.LASTING.search(words) is None
 
 
+@lru_cache(maxsize=2048)
+def bare(clause: str) -> str:
+    """The clause without the words before its matter."""
+    return phrases.OPENERS.sub("", clause)
+
+
+@lru_cache(maxsize=2048)
+def _after_lead(clause: str) -> str:
+    return phrases.DIRECTIVE_LEAD.sub("", bare(clause))
+
+
 def matches(sign: Sign, clause: str) -> bool:
-    subject = phrases.DIRECTIVE_LEAD.sub("", phrases.OPENERS.sub("", clause)) if sign.leads else clause
-    return sign.pattern.search(subject) is not None or (
-        not sign.leads and sign.pattern.search(phrases.OPENERS.sub("", clause)) is not None
-    )
+    if sign.leads:
+        return sign.pattern.search(_after_lead(clause)) is not None
+    if sign.pattern.search(clause) is not None:
+        return True
+    shorter = bare(clause)
+    return shorter != clause and sign.pattern.search(shorter) is not None
 
 
 def is_narrative(words: str) -> bool:

@@ -77,6 +77,9 @@ PAST = _any(
     r"\b(?:yesterday|last\s+(?:week|month|night|year)|used\s+to|back\s+(?:then|when)|previously|in\s+the\s+old\s+days|had\s+to|formerly|at\s+my\s+(?:old|last|previous))\b",
 )
 NARRATIVE = _any(
+    r"^(?:every\s+time|each\s+time|whenever|when)\b.{1,60},\s*(?:i|my)\b|\byou\s+know\s+me\b|\bi'm\s+all\s+about\b",
+    # How far something has got.
+    r"^(?:all|every|everything|both|most)\b.{0,50}\b(?:is|are)\s+(?:now\s+|all\s+)?(?:blocked|done|complete[d]?|green|ready|set|booked|sorted|confirmed|passing|finished|in\s+place|up\s+to\s+date|gone|failing|broken)\b",
     r"^(?:(?:and|but|so|because|since|as|honestly|well)[\s,]+)*(?:i|i'm|i've|i'll|i'd|it|it's|he|she|they|my|this|that|that's|there|there's|(?:users|people|customers)(?!\s+(?:must|should|may|can)))\b(?!\s+want\s+(?:you\s+to\s+(?:always|never)|all|every))(?!\s+(?:api|app|project|repo|codebase|service|team|product|prefer))",
     r"我(?:只能|必须|总是|从不|一直|老是)|必须(?:承认|说|得说|夸)|只能(?:说|这样|如此|等|靠|呵)|从来没|都(?:用|要|走|写)(?:过|了|疯|死|完)|你(?:总是|必须|一直|只能|都)",
     r"\b(?:i|you|he|she|it|they|that|there|someone|which|who|users|people|customers)(?:'s|'m|'re|'ve|'ll|\s+(?:is|am|are|was|were|has|have|will))?\s+(?:(?!should|must|may|can)\w+\s+)?(?:always|never|only)\b(?!\s+(?:use|want\s+(?:you|the|all)))",
@@ -84,7 +87,7 @@ NARRATIVE = _any(
     r"\bnever\s+(?:mind|ending|seen|been|had|heard|thought|knew|know|done|tried|works?|happened|again\s+will)\b|\bnever-|\balways\s+(?:been|happy|feels?|felt|good|nice|a|an|the|there|something|fails?|breaks?|crash\w*|wanted|wondered|liked|loved|so|on|sharp)\b",
 )
 NOTHING_ELSE = _any(
-    r"\b(?:no|don'?t)\s+(?:problem|worries|worry|rush|need|idea|more|thanks|adjustments?|questions?|stress|pressure|matter|changes?|ask|tell|just|talk|waste|delay|stop|understand|know|get\s+me|think|care|see|have)\b",
+    r"\b(?:no|don'?t)\s+(?:problem|worries|worry|rush|need|idea|more|thanks|adjustments?|questions?|stress|pressure|matter|changes?|ask|tell|just|talk|waste|delay|stop|understand|know|get\s+me|think|care|see|have|want|wanna|like|mind|feel|dramas?|fuss|hassle|biggie|complaints?|objections?|surprises)\b",
 )
 
 # --- What makes a clause a request for the present task ------------------------------------------------------------
@@ -252,7 +255,7 @@ SIGNS: tuple[Sign, ...] = (
         _any(
             r"^(?:we|the\s+team|our\s+team)(?:'ve|\s+have|\s+has)?\s+(?:finally\s+|just\s+|all\s+|already\s+|now\s+)?(?:decided|agreed|settled|chosen|chose|opted|picked|standardi[sz]ed|switched|migrated|moved|dropped|adopted|deprecated)\b(?!\s+to\s+(?:modify|change)\b|\s+(?:it|this|the)\b|\s+on\s+(?:it|that|this|the)\b)",
             r"^i(?:'ve|\s+have)?\s+decided\s+(?:to\s+(?:use|keep|drop|switch|adopt|move|store|support|standardi[sz]e)|that\s+we|we)\b",
-            r"^let's\s+(?:all\s+)?(?:go\s+with|use|stick\s+(?:with|to)|switch\s+to|standardi[sz]e\s+on|adopt|drop|settle\s+on|keep\s+using|agree)\s+(?!(?:the|that|this|it|your|my|these|those|option|plan|them|both|one|a|an|what|how|to\s+the)\b)",
+            r"^let's\s+(?:all\s+)?(?:go\s+with|use|stick\s+(?:with|to)|switch\s+to|standardi[sz]e\s+on|adopt|drop|settle\s+on|keep\s+using|agree)\s+(?!(?:the|that|this|it|your|my|these|those|option|plan|them|both|one|a|an|what|how|to\s+the|\w+ing)\b)",
             r"^we(?:'ll|\s+will|\s+are\s+going\s+to|'re\s+going\s+to|\s+shall)\s+(?:only\s+|always\s+|all\s+|just\s+)?(?:use|go\s+with|stick\s+(?:with|to)|switch\s+to|adopt|host|deploy|keep\s+using|store|drop|standardi[sz]e|support|not\s+(?:use|support|store))\b(?!\s+(?:it|that|this|the\s+(?:first|second|last|plan))\b)",
             r"^we(?:'ll|\s+will|\s+are\s+going\s+to|'re\s+going\s+to)\s+(?:host|deploy|run|ship|build|write)\s+(?:it|this|everything|that)\s+(?:on|in|with|to)\s+(?-i:[A-Z])\w+",
             r"^we(?:'re|\s+are)\s+(?:now\s+)?(?:going\s+with|using|switching|dropping|standardi[sz]ing|migrating|sticking\s+(?:with|to)|moving\s+(?:from|to|off|away))\b(?!\s+(?:it|that|this)\b)",
@@ -287,7 +290,7 @@ SIGNS: tuple[Sign, ...] = (
             r"(?:所有|全部|每个|每次|每条|每张|每一|任何|凡是|一切)[^，,]{1,24}[，,]?[^，,]{0,12}?(?:都?要|都?得|都?需要?|应当?|应该|不要|不能|不用|不应|不可|都用|都走|都带|都加|都以|都放|都写|走|用(?!户)|以|带|加|经过|返回)(?!了|过|完)",
             r"(?:所有|全部|每个|每次|每条|任何|凡是|一切)[^，,]{1,24}都(?!在|会|没|已|很|太|好|有问题|报错|失败|挂|卡|坏|通过|正常|不行|能)[^，,]{1,40}(?<!了)(?:[，,]|$)",
             r"(?:全部|全都|都)(?:放|用|走|写|存|交给|改用|按|以|由)(?:到|在|进)?(?!了|过|完|户|得)[^，,]{1,30}(?<!了)(?:[，,]|$)|^不用[^，,]{1,20}[，,]\s*(?:都|全|只|统一|改)?用",
-            r"请(?:你)?(?:一直|始终|总是)|(?:始终|永远)(?:用|使用|保持|以|要|返回|走)|[是为][^，,]{1,20}[，,]\s*(?:而)?不(?:是|再是)(?!吗)",
+            r"请(?:你)?(?:一直|始终|总是)|(?:始终|永远)(?:用|使用|保持|以|要|返回|走)",
             r"[\w\u4e00-\u9fff](?:都|全部|全都)(?:要(?!疯|死|完)|得(?!到)|必须|应该?|用(?!户|过|了|完)|走(?!了|完)|放|按|以|使用|采用|写成|改用|不要|不能|不用|需要?)",
             r"(?:以后|今后|从今往后|从现在(?:起|开始)|从今天(?:起|开始)|往后|此后)(?!再说|会|可能|再)",
             r"(?:不要|别|勿)(?:再|使用|混用|硬编码|写死|暴露|擅自|私自|随便|直接(?:用|写|改|操作|调|连|在|往|把))(?!说|问|废|解释|来)",
@@ -362,6 +365,7 @@ SIGNS: tuple[Sign, ...] = (
             r"^(?:目前|现在)?(?:我们|咱们)(?:这边|项目|团队|公司|后端|前端|服务)*(?:目前|现在|一直|都|主要|线上)*(?:用|使用|采用|跑|部署|基于)(?:的是|的|在)?\s*(?!什么|哪|这|那|了|过|户|完|一下|来|你|不|上面|第)[\wø][^，,]{0,40}",
             r"(?:本|这个|我们的?|咱们的?|该)(?:项目|仓库|系统|产品|工程|应用|小程序|网站|后台|[Aa]pp|APP)(?:是|用|使用|基于|跑在|部署在|依赖|(?:只|仅|最低|最高)?支持|面向|采用)(?!不是|什么|哪|怎|户)[^，,]{2,40}",
             r"^[^，,。]{2,16}(?:默认(?:为|是|按|用|值)|限制(?:为|在)|上限(?:为|是)|固定(?:为|是|在|用))\s*[^，,]{1,24}",
+            r"[是为叫][^，,]{1,20}[，,]\s*(?:而)?不(?:是|再是|叫)(?!吗)",
             r"^[\w\u4e00-\u9fff /-]{1,16}(?:由|归)[\w\u4e00-\u9fff]{1,10}(?:负责|维护|管理|审批)",
         ),
         weak=True,

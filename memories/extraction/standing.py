@@ -14,7 +14,7 @@ from memories.extraction.traits import EN, KINDS, ZH
 
 _CJK = re.compile(r"[\u3400-\u9fff]")
 # Where nothing else is known of a sentence, and how few words weigh.
-_BASE = {"en": -1.5, "zh": -0.3}
+_BASE = {"en": -1.7, "zh": -0.2}
 _SHORT = {"en": (18, -1.6), "zh": (7, -1.1)}
 _MOMENT, _PAST, _LISTED, _AFTER_REQUEST, _ASKS, _WARM, _SELF = -3.0, -3.0, -0.4, -0.8, -0.8, -0.6, -1.0
 

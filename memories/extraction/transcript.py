@@ -44,6 +44,11 @@ _PASTE = re.compile(
         (?:log|logs|error|stack\
         ?trace|traceback|e-?mail|article|transcript|minutes|docs?|document|readme|excerpt|snippet|output) |
         (?:log|output|error(?:\ message)?|stack\ ?trace|e-?mail|article|transcript|excerpt)
+      | (?:here(?:'s|\ is|\ are)|this\ is|below\ is)\s.{0,20}
+        \b(?:mail|message|letter|post|statute|clause|note|ticket)s?\b
+      | (?:please\ )?(?:summari[sz]e|translate|proofread|rewrite|polish|shorten|explain|reply\ to)\b.{0,40}
+      | (?:请|帮(?:我|忙)|麻烦)?(?:总结|翻译|润色|校对|改写|概括|缩写|解释)(?:一下|下)?.{0,24}
+      | (?:收到|发来)(?:的|了)?.{0,8}(?:邮件|消息|通知|信|公告).{0,6}
     )[^\n:：。.!?]{0,24}[:：][ \t]*$""",
     re.MULTILINE | re.VERBOSE | re.IGNORECASE,
 )

@@ -203,8 +203,9 @@ def test_a_secret_is_kept_in_no_measure() -> None:
 @pytest.mark.parametrize(
     ("name", "conversations", "nothing", "counts"),
     [
-        pytest.param("turns.jsonl", 453, 242, (210, 12, 3), id="written with the first rules"),
-        pytest.param("voices.jsonl", 600, 303, (257, 9, 49), id="voices the weights were fitted to"),
+        pytest.param("turns.jsonl", 453, 242, (210, 13, 3), id="written with the first rules"),
+        pytest.param("voices.jsonl", 720, 363, (310, 12, 56), id="voices the weights were fitted to"),
+        pytest.param("heldout.jsonl", 122, 57, (53, 3, 12), id="voices that nothing was fitted to"),
     ],
 )
 def test_the_rules_on_their_own_labelled_talk(

@@ -105,6 +105,49 @@ def test_the_assistant_and_machines_are_not_read() -> None:
     assert read("All services must expose /health.", origin="machine") == []
 
 
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        pytest.param("Images get tagged with the git sha.", "constraint", id="what is done"),
+        pytest.param("Nobody edits the xml by hand.", "constraint", id="what nobody does"),
+        pytest.param("退货地址是义乌仓，不是杭州仓", "fact", id="what something is"),
+        pytest.param("审批单由财务部归档，满三年销毁", "fact", id="who does it, and when"),
+        pytest.param("We threw out Realm and went with Room.", "decision", id="what was chosen"),
+        pytest.param("合同首页不盖章，只在骑缝处盖", "constraint", id="what is not done"),
+    ],
+)
+def test_what_is_said_plainly_of_every_case_is_taken_without_a_marker(message: str, expected: str) -> None:
+    assert [type_ for type_, _ in read(message)] == [expected]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param("The build takes ages today", id="now"),
+        pytest.param("the plot is too small", id="a judgement"),
+        pytest.param("昨晚的任务跑了三个小时", id="what happened"),
+        pytest.param("堡垒机登不上去", id="a fault"),
+        pytest.param("I pushed a fix to main", id="about himself"),
+        pytest.param("All 212 tests are green", id="how far it has got"),
+        pytest.param("Translate:\nAll vendors must be insured.", id="matter for work"),
+        pytest.param("需求：\n- 每页必须显示 20 条", id="a task's terms"),
+    ],
+)
+def test_what_is_said_of_this_case_or_this_moment_is_not(message: str) -> None:
+    assert read(message) == []
+
+
+def test_our_own_block_in_a_message_yields_nothing() -> None:
+    block = "<project_memory>\n- 所有接口必须走网关\n</project_memory>"
+    assert read(f"{block}\n帮我看看登录", reply=block) == []
+    assert read("<project_memory>\nAll services must expose /health.") == []
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled", "running"])
+def test_a_turn_that_did_not_succeed_yields_nothing(status: str) -> None:
+    assert read("所有接口必须走网关", status=status) == []
+
+
 def test_a_proposal_carries_its_evidence_and_what_it_names() -> None:
     (found,) = (
         Rules()
