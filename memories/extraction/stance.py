@@ -51,6 +51,7 @@ _TAKEN_BACK = re.compile(
     r"^(?:(?:no|wait|hmm?|oops|actually|sorry)[,\s]+)*(?:(?:no,?\s+)?wait\b|scratch\s+that|never\s?mind|forget\s+(?:that|it|this)"
     r"|ignore\s+(?:that|this)|that(?:'s|\s+is|\s+was)\s+(?:wrong|not\s+(?:right|true|correct)|a\s+lie|outdated)|i\s+was\s+wrong|correction\b"
     r"|my\s+mistake|strike\s+that|i\s+take\s+(?:that|it)\s+back|(?:let's|we'd\s+better)\s+not\b|on\s+second\s+thou?ght)"
+    r"|^(?:no|[哦啊呃噢哎]?不{1,3})$"
     r"|^(?:哦|啊|呃|等等|哎|嗯)?[，,\s]*(?:不对|说错|打错|写错|搞错|记错|算了|当我没说|收回|还是(?:不|别|算)|忽略|作废|不是这个)",
     re.IGNORECASE,
 )

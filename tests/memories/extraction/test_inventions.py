@@ -1,7 +1,7 @@
 """What a model may make of somebody's words: inventions by kind, none of which is in force, beside what was said.
 
 `inventions.jsonl`: kind (`said` is no invention), said, reply, content, quote (else all that was said), type. The first
-set is what the rules were written for; the second was written before they were measured on it.
+set is what the rules were written for; the second and third were written before they were measured on them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .builders import proposal, transcript, turn
 
 ROWS = [json.loads(line) for line in Path(__file__).with_name("inventions.jsonl").read_text().splitlines()]
 # What is said in other words than a rule of grammar leads to, and so waits for a person.
-MOST_HELD = {"first": 3, "second": 2}
+MOST_HELD = {"first": 3, "second": 2, "third": 1}
 
 
 def is_in_force(row: dict[str, str]) -> bool:
@@ -38,7 +38,7 @@ def test_what_nobody_said_so_is_not_in_force(kind: str) -> None:
     assert [(row["said"], row["content"]) for row in rows if is_in_force(row)] == []
 
 
-@pytest.mark.parametrize("name", ["first", "second"])
+@pytest.mark.parametrize("name", ["first", "second", "third"])
 def test_what_was_said_in_other_words_is_taken(name: str) -> None:
     rows = [row for row in ROWS if (row["set"], row["kind"]) == (name, "said")]
     held = [(row["said"], row["content"]) for row in rows if not is_in_force(row)]
@@ -47,9 +47,9 @@ def test_what_was_said_in_other_words_is_taken(name: str) -> None:
 
 def test_the_corpus_has_both_languages_and_many_kinds() -> None:
     kinds = Counter(row["kind"] for row in ROWS)
-    assert (len(ROWS), kinds["said"], len(kinds)) == (265, 86, 21)
+    assert (len(ROWS), kinds["said"], len(kinds)) == (331, 106, 21)
     chinese = sum(any("\u4e00" <= character <= "\u9fff" for character in row["said"]) for row in ROWS)
-    assert (chinese, len(ROWS) - chinese) == (125, 140)
+    assert (chinese, len(ROWS) - chinese) == (153, 178)
 
 
 # --- What holds of any words
