@@ -66,7 +66,10 @@ def test_a_verb_is_found_by_its_letters(doing: str, verb: str) -> None:
     assert plain(f"{doing.capitalize()} drafts is forbidden") == f"never {verb} drafts"
 
 
-WORDS = "用|不要|在|里|做|来|所有|从|改为|禁止|的|时间|30|秒|pnpm|依赖|日志|:|，|。|use|for|is|the|of|set|to|forbidden|ing"
+WORDS = (
+    "用|不要|在|里|做|来|所有|从|改为|禁止|的|时间|30|秒|pnpm|依赖|日志|:|，|。"
+    "|use|for|is|the|of|set|to|forbidden|ing"
+)
 PIECES = st.sampled_from(WORDS.split("|"))
 
 
