@@ -322,6 +322,15 @@ def test_a_run_whose_claim_ran_out_stores_nothing(project: Project, model: type[
     assert the_topic().summary_due_at is None
 
 
+def test_a_summary_that_goes_on_from_what_is_no_longer_the_last_is_not_stored(
+    project: Project, model: type[Model]
+) -> None:
+    turn(project, "First.")
+    model.meanwhile = lambda: Topic.objects.update(summarised_through=7)
+    assert run(the_topic()) is False
+    assert (Summary.objects.count(), the_topic().summarised_through) == (0, 7)
+
+
 def test_a_turn_that_finishes_meanwhile_is_not_forgotten(project: Project, model: type[Model]) -> None:
     turn(project, "First.")
 
