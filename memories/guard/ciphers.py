@@ -12,9 +12,10 @@ from typing import Final
 from memories.guard.views import View
 
 _TELLING: Final = (
-    "ignore", "forget", "previous", "instruction", "system", "prompt", "rules", "memor", "approve", "user",
+    "ignore", "forget", "disregard", "previous", "earlier", "instruction", "guideline", "directive", "system", "prompt",
+    "rules", "memor", "approve", "user", "your", "follow",
 )  # fmt: skip
-_PLAIN_WORDS: Final = (*_TELLING, "guideline", "your", "reveal", "above", "secret", "restrict", "password")
+_PLAIN_WORDS: Final = (*_TELLING, "reveal", "above", "secret", "restrict", "password")
 _NUMBERS: Final = re.compile(
     r"(?<![\w.])(?:(?:0x)?[0-9a-fA-F]{2,3}[ ,:\\|-]{1,2}){9,4000}(?:0x)?[0-9a-fA-F]{2,3}(?![\w.])"
 )
@@ -39,6 +40,7 @@ _REVERSED: Final = (
     "手助",
     "诉告",
 )
+_BACKWARDS: Final = tuple(word[::-1] for word in _TELLING)
 _BRACKETED: Final = re.compile(r"[(（\[【{]([\u4e00-\u9fff])[)）\]】}]")
 _LEET: Final = str.maketrans("01345789@$!|", "oieastbgasil")
 _LEET_WORD: Final = re.compile(r"[a-z][013457@$!]+[a-z]|[013457@$!][a-z]{2}")
@@ -98,17 +100,23 @@ def deciphered(view: View) -> Iterator[View]:
         yield from _decoded_lines(view)
     if not text.isascii():
         if sum([word in low for word in _REVERSED]) >= _SEVERAL:
-            size = len(low)
-            yield view.derive([(low[at], at, at + 1) for at in range(size - 1, -1, -1)], disguised=True)
+            yield _reversed(view)
         if len(_BRACKETED.findall(text)) > 1:
             yield view.derive(_replacements(text, _BRACKETED), disguised=True)
-    elif _LEET_WORD.search(low):
+    if sum([word in low for word in _BACKWARDS]) >= _SEVERAL:
+        yield _reversed(view)
+    if text.isascii() and _LEET_WORD.search(low):
         read = low.translate(_LEET)
         if (
             sum([word in read for word in _PLAIN_WORDS])
             >= sum([word in low for word in _PLAIN_WORDS]) + _SEVERAL
         ):
             yield View(read, view.starts, view.ends, disguised=True)
+
+
+def _reversed(view: View) -> View:
+    low = view.low
+    return view.derive([(low[at], at, at + 1) for at in range(len(low) - 1, -1, -1)], disguised=True)
 
 
 def _replacements(text: str, pattern: re.Pattern[str]) -> list[tuple[str, int, int]]:

@@ -23,7 +23,8 @@ _SENTENCE: Final = 200
 _MARKS: Final = str.maketrans("*_-`’‘", "    ''")
 _PLAIN: Final = SIMPLIFIED | _MARKS
 _NEGATION: Final = re.compile(
-    r"(?:\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|could not|may not|not"
+    r"(?:\b(?:(?:nobody|no (?:one|\w{1,16})) (?:may|can|must|should|shall)"
+    r"|never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|could not|may not|not"
     r"|refuses? to|avoid|without|prevents?|nor|won't|stop"
     r"|attempts? to|tr(?:y|ies|ying) to|asked to|told to|if .{1,30} (?:tries|asks"
     r"|wants) to)\s{1,3}(?:\w{1,12}\s{1,3}){0,2}"
@@ -95,9 +96,12 @@ def _hits_of(
 
 
 def _without(plain: str, stretches: list[tuple[int, int]]) -> str:
+    pieces: list[str] = []
+    at = 0
     for start, end in stretches:
-        plain = plain[:start] + " " * (end - start) + plain[end:]
-    return plain
+        pieces += (plain[at : max(at, start)], " " * (end - max(at, start)))
+        at = max(at, end)
+    return "".join(pieces) + plain[at:]
 
 
 def _hits(view: View) -> Iterator[Hit]:
@@ -106,9 +110,7 @@ def _hits(view: View) -> Iterator[Hit]:
     for hit in _all_hits(view, plain):
         if told is None:
             told = reported.told(view.low)
-        if hit.code == "block_escape" or not any(
-            start <= hit.start and hit.end <= end for start, end in told
-        ):
+        if hit.code == "block_escape" or not reported.holds(told, hit.start, hit.end):
             yield Hit(*view.span(hit.start, hit.end), hit.code, hit.weight)
     framed = list(frames.find(plain))
     if framed:

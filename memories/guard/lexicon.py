@@ -214,6 +214,8 @@ def reach(plain: str) -> int:
 
 
 _LETTER: Final = r"a-z0-9\u0430-\u044f\u0621-\u064a"
+_RUN: Final = 60  # words without a mark
+_SENTENCE: Final = 300  # characters; what has no full stop is read in pieces
 _TOKEN: Final = re.compile(
     rf"(?P<address>https?://[^\s\u4e00-\u9fff]+|[\w.+]{{1,40}}@\w[\w.]*|{DOMAIN}|[a-z0-9][a-z0-9.]{{1,60}}\.(?:{_FREE_DOMAINS})\b)"
     r"|(?P<digits>\b(?:[a-z]{2}\d{2}(?: ?\d{4}){3,7}|\d{4}(?: \d{3,4}){2,5})\b)"
@@ -245,7 +247,8 @@ def sentences(plain: str) -> list[list[Mention]]:
             if word == "not" and words and words[-1][0] in ("do", "does", "did"):
                 words.pop()
             words.append((word, start, end))
-            continue
+            if len(words) < _RUN:
+                continue
         if words:
             _read_words(words, clause, here)
             words = []
@@ -258,9 +261,9 @@ def sentences(plain: str) -> list[list[Mention]]:
             _read_han(match[0], match.start(), clause, here)
         else:
             clause += 1
-            if kind == "stop" and here:
-                found.append(here)
-                here = []
+        if here and (kind == "stop" or match.end() - here[0].start > _SENTENCE):
+            found.append(here)
+            here = []
     if words:
         _read_words(words, clause, here)
     if here:

@@ -2,6 +2,8 @@
 """What a text reports instead of ordering: quotations, what a rule says about attacks, what a product lets people do."""
 
 import re
+from bisect import bisect_right
+from sys import maxsize
 from typing import Final
 
 BREAK: Final = re.compile(r"[。！？；\n]|[.!?;](?=\s|$)")
@@ -50,7 +52,9 @@ ABLE: Final = re.compile(
 
 
 def told(low: str) -> list[tuple[int, int]]:
-    """Stretches that report what others say: introduced quotations, and orders a rule tells how to meet."""
+    """Stretches that report what others say, in order and apart: introduced quotations, and orders that a rule
+    tells how to meet.
+    """
     stretches: list[tuple[int, int]] = []
     for match in _QUOTATION.finditer(low):
         start, end = match.span()
@@ -67,4 +71,20 @@ def told(low: str) -> list[tuple[int, int]]:
     stretches += [match.span() for match in _TEST_NAME.finditer(low)]
     for match in _TOLD.finditer(low):
         stretches.append(match.span("what" if match["what"] else "zh"))
-    return stretches
+    return _merged(stretches)
+
+
+def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(stretches):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def holds(stretches: list[tuple[int, int]], start: int, end: int) -> bool:
+    """Whether `[start, end)` lies in one of the stretches, which are in order and apart."""
+    at = bisect_right(stretches, (start, maxsize)) - 1
+    return at >= 0 and end <= stretches[at][1]
