@@ -11,6 +11,7 @@ TRIGGERS: Final = (
     "login", "log in", "sign in", "iv", "金鑰", "金钥", "sig",
     "暗号", "秘钥", "wifi", "wi-fi", "pw", "管理员", "账", "帐", "用户", "admin", "user", "account", "root",
     "序列号", "serial", "license", "salt", "seed", "recovery", "证书", "恢复", "登",
+    "psk", "open with", "opens with", "ted with", "ured with", "locks with", "locked with",
 )  # fmt: skip
 
 
@@ -35,7 +36,7 @@ _LATIN: Final[dict[str, tuple[str, ...]]] = {
     "password": (
         "pass(?:word|wd|phrase)", "^pwd", r"^pw(?=\s?[:=]|\s(?:is|was|hasn|for)\b|'s)", "userpwd",
         r"^pass(?=\s*(?:[:=,]|-\s|→|(?:is|was)\s|for\s[\w .'-]{1,30}[:=]|[a-z]{0,12}[\d@#!$%^&*]))",
-        "requirepass", "masterauth", r"auth-pass\s[\w.-]{1,32}", *_MADE_OF,
+        "requirepass", "masterauth", "^psk(?![a-z])", r"auth-pass\s[\w.-]{1,32}", *_MADE_OF,
         r"wi-?fi\s(?:key|code)(?![a-z])", r"network\skey(?![a-z])", r"wpa2?\skey(?![a-z])",
         r"hotspot\s(?:key|code)(?![a-z])", r"router\s(?:key|code)(?![a-z])", r"wi-?fi(?=\s?[:=?])",
         "credential", "^creds?(?![a-z])", "basic auth",
@@ -45,7 +46,8 @@ _LATIN: Final[dict[str, tuple[str, ...]]] = {
         *(rf"^{short}(?![a-z])(?:\s?(?:codes?|码))?" for short in ("pin", "otp", "2fa")),
         r"codes?\sto\s(?:get in|enter|open|unlock|disarm)(?:\sthe\s[a-z]+)?",
         *(rf"{verb}[a-z]*\s(?:[a-z]+\s){{0,3}}code(?=\s\d)" for verb in ("disarm", "unlock", "open")),
-        "passcode", r"^enter\s(?:the\s)?code(?=\s\d)", *(rf"{purpose}\s?codes?" for purpose in _PURPOSES),
+        "passcode", r"^opens?\swith(?=\s\d{4})", r"^enter\s(?:the\s)?code(?=\s\d)",
+        *(rf"{purpose}\s?codes?" for purpose in _PURPOSES),
     ),
     "token": (
         *(rf"{word}(?:[ _.-]?access)?[ _.-]?key" for word in _QUALIFIERS),
@@ -104,6 +106,18 @@ class Label(NamedTuple):
     kind: str
     start: int
     end: int
+
+
+# A label that goes on ("password_reset_timeout") announces no number.
+_CORE: Final = re.compile(
+    r"(?:pass(?:word|phrase|wd|code)?|pwd|pw|psk|pin|otp|2fa|codes?|login|wi-?fi|creds?|credentials?|token|secret|key"
+    r"|number|with|the\s[a-z]+|get in|enter|open|unlock|disarm|[^a-z0-9])s?\d?$"
+)
+
+
+def is_whole(label: str) -> bool:
+    """Whether a label ends with its own word, so that a number may be its value."""
+    return bool(_CORE.search(label))
 
 
 def _compiled(table: dict[str, tuple[str, ...]], tail: str = "") -> tuple[re.Pattern[str], tuple[str, ...]]:

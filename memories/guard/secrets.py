@@ -60,6 +60,8 @@ def found_by(view: View) -> Iterator[tuple[str, Finding]]:
                 yield "recovery phrases", _finding(view, "recovery_phrase", *words.span(1), sure=True)
             continue
         if value := _value_after(view.text, end, kind):
+            if view.text[slice(*value)].isdigit() and not labels.is_whole(low[at:end]):
+                continue
             talked_of = ties.SPEAKS_ILL_OF.search(low, max(0, at - 12), at) and not values.is_strong(
                 view.text[slice(*value)]
             )
@@ -120,6 +122,8 @@ def _judge(text: str, start: int, run: str, kind: str, bond: Bond) -> tuple[int,
         return None  # a call, an index, a template
     value = bare.rstrip(".,:;?") if after[:1] not in ("'", '"') else bare
     if not value:
+        return None
+    if values.is_digest(value):
         return None
     if is_secret(value, kind, bond):
         pair = ties.LOGIN.match(value)

@@ -17,6 +17,8 @@ def _words(listed: str) -> frozenset[str]:
 
 MAX_LENGTH: Final = 512
 TESTED: Final = 128  # the first characters of a long value tell what it is
+# "SHA256:…", "0x4F…" with no more digits than an id has: a digest and an id are shown to everybody.
+_DIGEST: Final = re.compile(r"(?i)(?:sha-?\d{1,3}|md5)[:=-]|0x[0-9a-f]{1,16}$")
 _PARTS: Final = 16
 _LONGEST_NAME: Final = 28  # characters of a part in which "SHA256" is looked for
 _JOINTS: Final = re.compile("[-_.]")
@@ -147,7 +149,7 @@ def _is_name_part(part: str) -> bool:
     if part.isalpha():
         return bool(_WORD.fullmatch(part)) and not has_random_letters(part)
     numbered = _NUMBERED.fullmatch(part)
-    return bool(numbered) and not has_random_letters(numbered[1] or "")
+    return numbered is not None and not has_random_letters(numbered[1] or "")
 
 
 def _is_code(value: str) -> bool:
@@ -162,8 +164,12 @@ def is_algorithm(value: str) -> bool:
 
 
 def is_no_value(value: str) -> bool:
-    """A placeholder or an expression, whatever the label says."""
-    return is_placeholder(value) or _is_code(value)
+    """A placeholder, an expression or a digest, whatever the label says."""
+    return is_placeholder(value) or _is_code(value) or is_digest(value)
+
+
+def is_digest(value: str) -> bool:
+    return bool(_DIGEST.match(value))
 
 
 def is_number(value: str) -> bool:
