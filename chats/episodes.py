@@ -11,6 +11,7 @@ from django.db import connection
 
 from chats import digests
 from chats.given import GivenEpisode
+from chats.intent import question
 from chats.models import Chat, EpisodeTerm
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from projects.models import Project
 
 MAX_GIVEN = 5
+# What a question is about may stand beside it.
+MIN_ASKED = 2
 # "Go on" in a new topic: so many of the latest turns, looked for among so many.
 MAX_LATEST = 2
 LATEST_READ = 50
@@ -40,7 +43,10 @@ def find(chat: Chat, words: str, *, room: int, now: datetime) -> tuple[GivenEpis
     """The turns of the project's other topics that `words` ask for, best first: at most MAX_GIVEN, within `room`
     tokens, whole; nothing where nothing is relevant.
     """
-    asked = digests.asked_for(words)
+    asked = digests.asked_for(question(words))
+    if len(asked) < MIN_ASKED:
+        # "I am at the invoices. What did we decide?"
+        asked = digests.asked_for(words)
     if not asked or room <= 0:
         return ()
     postings = _postings(chat.project_id, [digests.number_of(term) for term in asked])

@@ -193,6 +193,7 @@ _LOOKUP_ZH = (
 _LOOKUPS_EN = tuple((words, re.compile(pattern)) for words, pattern in _LOOKUP_EN)
 _LOOKUPS_ZH = re.compile("|".join(_LOOKUP_ZH))
 _HAN = re.compile("[\u4e00-\u9fff]")
+_SENTENCE_END = re.compile(r"(?<=[。！？!?\n])|(?<=\.)(?=\s)")
 
 # --- Going on: the message opens by taking up what was just said.
 _VERB = (
@@ -277,6 +278,12 @@ def classify(message: str, *, first_in_topic: bool, override: str | None = None)
     if len(bare) <= _MAX_LEANING + 2 * _MAX_WORDS and _is_short(bare) and _LEANS.search(bare):
         return Intent(Kind.CONTINUE, "leans_on_what_was_said")
     return Intent(Kind.NEW_TASK, "no_back_reference")
+
+
+def question(message: str) -> str:
+    """The sentences of a message that ask for the past; all of it where none does by itself."""
+    sentences = [sentence for sentence in _SENTENCE_END.split(message[:_MAX_READ]) if sentence.strip()]
+    return "\n".join(filter(_asks_for_the_past, sentences)) or message
 
 
 def _says_nothing(message: str) -> bool:

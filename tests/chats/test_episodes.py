@@ -110,6 +110,26 @@ def test_neither_the_own_topic_nor_machines_failures_erased_turns_nor_other_proj
     assert EpisodeTerm.objects.filter(chat__topic__ref__in=("nightly", "broken")).count() == 0
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(
+            "I am writing the help page for the shop today, with sections on delivery, returns, gift cards, sizes, "
+            "colours, care of leather, wool and linen, and how to reach the team by phone. "
+            "How did we decide to round invoices?",
+            id="at-the-end-of-a-long-message",
+        ),
+        pytest.param(
+            "I am at the page about how invoices round. What did we decide?", id="beside-the-question"
+        ),
+    ],
+)
+def test_what_is_asked_is_looked_up_wherever_it_stands(project: Project, words: str) -> None:
+    turns = [turn(project, message, topic=topic, reply=reply).pk for topic, message, reply in TALK]
+    digest_all()
+    assert found(project, words) == [turns[2]]
+
+
 def test_of_equally_fitting_turns_the_later_comes_first(project: Project) -> None:
     long_ago = turn(project, "Invoices round half up.", topic="a", reply="Fine.")
     lately = turn(project, "Invoices round half down.", topic="b", reply="Fine.")
