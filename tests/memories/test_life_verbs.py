@@ -141,6 +141,8 @@ def test_refusals_have_codes_of_their_own(ana: APIClient, project: Project) -> N
 
 def test_an_agent_undoes_what_it_did_and_is_offered_nothing_else(writer: APIClient, project: Project) -> None:
     memory = learned(project)
+    # It is in force already, and that was a worker's doing.
+    assert do(writer, "enable", memory).json()["undo"] is None
     answer = do(writer, "disable", memory)
     assert answer.json()["undo"] is not None
     assert take_back(writer, answer).json()["status"] == "active"
