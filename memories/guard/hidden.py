@@ -1,7 +1,8 @@
 """Characters that a reader does not see and a model does: they hide words from the people in charge.
 
 Passed: emoji joined by ZWJ, one variation selector after its base, flags made of tags, joiners in the
-scripts that need them, direction marks in right-to-left text, a byte order mark at the very start.
+scripts that need them (Mongolian and Braille have blanks of their own), direction marks in right-to-left
+text, a byte order mark at the very start.
 """
 
 import re
@@ -14,9 +15,9 @@ from memories.guard.findings import Certainty, Finding
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _ANY: Final = re.compile(
     "(?P<bidi>[\u202a-\u202e\u2066-\u2069]+)|(?P<mark>[\u200e\u200f\u061c]+)"
-    "|(?P<zero_width>[\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U0001d173-\U0001d17a]+)"
-    "|(?P<filler>[\u115f\u1160\u3164\uffa0\u17b4\u17b5]+)|(?P<tags>[\U000e0000-\U000e007f]+)"
-    "|(?P<selectors>[\ufe00-\ufe0f\U000e0100-\U000e01ef]+)"
+    "|(?P<zero_width>[\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]+)"
+    "|(?P<filler>[\u2800\u115f\u1160\u3164\uffa0\u17b4\u17b5]+)|(?P<tags>[\U000e0000-\U000e007f]+)"
+    "|(?P<selectors>[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]+)"
     "|(?P<control>[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]+)"
     # One accent on a letter is a spelling; marks over letter after letter are not.
     "|(?P<marks>(?:[^\\W\\d_][\u0300-\u036f\u0489\u20d0-\u20f0]{1,64}[ ]?){4,256}"
@@ -46,11 +47,15 @@ def _is_ordinary(kind: str, run: str, before: str, after: str, *, right_to_left:
         return bool(_JOINED_SCRIPT.match(before))
     if kind == "zero_width" and run == "\ufeff":
         return not before
+    if kind == "filler" and run.strip("\u2800") == "":
+        return "\u2800" < before <= "\u28ff" or "\u2800" < after <= "\u28ff"
     if kind == "tags":
         return before == _FLAG and run.endswith("\U000e007f") and 3 <= len(run) <= 8
     if kind == "selectors":
         if len(run) != 1:
             return False
+        if run < "\u1810":
+            return "\u1800" <= before <= "\u18af"
         return (
             bool(_HAN.match(before))
             if run >= "\U000e0100"

@@ -147,3 +147,14 @@ def test_twice_the_text_takes_about_twice_the_time(piece):
     half, whole = seconds(10_000), seconds(20_000)
     assert whole < 0.5
     assert whole < 2.5 * half + 0.005
+
+
+@pytest.mark.parametrize("text", ["ᠮᠣᠩᠭᠣᠯ᠋ ᠬᠡᠯᠡ", "⠓⠑⠇⠇⠕⠀⠺⠕⠗⠇⠙", "می‌خواهم", "👨‍👩‍👧 ❤️ 1️⃣"])
+def test_scripts_that_need_characters_without_a_shape_pass(text):
+    assert guard.inspect(text) == []
+
+
+@pytest.mark.parametrize("char", ["\u2800", "\u180b", "\u180f", "\U0001bca0"])
+def test_blanks_of_other_scripts_hide_nothing_in_a_latin_word(char):
+    (found,) = guard.inspect(f"pass{char}word rules")
+    assert (found.kind, found.start, found.end, found.certainty) == ("hidden", 4, 5, "refuse")
