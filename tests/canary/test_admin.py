@@ -18,8 +18,9 @@ from chats.turns import hear_further
 from memories.models import Memory
 from projects.models import ApiKey, AuditEvent, Project
 from tests.canary.canaries import KINDS, PASSWORD, WORD, Canary, canary
+from tests.canary.kinds import ORDER, UNSEEN, Stopped, stopped
 from tests.canary.place import Place, distil_everything
-from tests.canary.rows import VERBATIM, Log, leaks
+from tests.canary.rows import VERBATIM, Log, everything, leaks
 from tests.chats.turns import AGENT, opened
 from tests.factories import make_project, make_user
 
@@ -163,6 +164,29 @@ def test_no_form_takes_a_secret_and_none_is_logged(place: Place, browser: Client
             assert answer.status_code in (200, 302, 403, 429), one.door
     assert [one.door for one in sent if one.secret.casefold() in log.text().casefold()] == []
     assert leaks(sent, allowed=frozenset()) == {}
+
+
+@pytest.mark.parametrize("kind", [ORDER, UNSEEN])
+def test_no_form_takes_what_a_model_must_not_read(kind: str, place: Place, browser: Client, log: Log) -> None:
+    boss = make_user("boss", is_staff=True)
+    sent: dict[str, Stopped] = {}
+    for address, typed, field in forms(place, boss):
+        # Orders to a model are what these are; reasons are for people.
+        if "login" in address or field in ("static_instructions", "reason", "password1", "next", "language"):
+            continue
+        one = sent.setdefault(f"{address} {field}", stopped(kind))
+        answer = browser.post(address, typed | {field: one.text})
+        assert answer.status_code == 200, (address, field)
+        assert answer.context["adminform"].form.errors.keys() <= {field}, (address, field)
+    columns = everything()
+    assert [
+        (door, column)
+        for door, one in sent.items()
+        for column, held in columns.items()
+        if one.mark.casefold() in held
+    ] == []
+    assert [door for door, one in sent.items() if one.mark in log.text()] == []
+    assert len(sent) == 24
 
 
 def test_the_forms_take_plain_texts(place: Place, browser: Client) -> None:
