@@ -98,16 +98,21 @@ def test_neither_the_own_topic_nor_machines_failures_erased_turns_nor_other_proj
 ) -> None:
     words = "Invoices are rounded half up to two decimals."
     other = make_project("other")
-    turn(other, words, topic="elsewhere")
-    turn(project, words, topic="now")
-    turn(project, words, topic="nightly", origin="machine")
-    turn(project, words, topic="broken", status="failed")
-    erased = turn(project, words, topic="erased")
-    kept = turn(project, words, topic="kept")
+    kept = turn(project, words, topic="kept", reply="Rounded.")
+    turn(other, words, topic="elsewhere", reply="Another project's.")
+    turn(project, words, topic="now", reply="Its own.")
+    turned = turn(project, words, topic="nightly", reply="By a machine.")
+    broken = turn(project, words, topic="broken", reply="It failed later.")
+    erased = turn(project, words, topic="erased", reply="Erased.")
+    turn(project, words, topic="never", origin="machine", reply="A machine said it.")
+    turn(project, words, topic="vain", status="failed", reply="In vain.")
     digest_all()
+    # As if they had been digested before they became so.
     Chat.objects.filter(pk=erased.pk).update(erased_at=timezone.now())
+    Chat.objects.filter(pk=turned.pk).update(origin="machine")
+    Chat.objects.filter(pk=broken.pk).update(status="failed")
     assert found(project, "How did we round invoices?") == [kept.pk]
-    assert EpisodeTerm.objects.filter(chat__topic__ref__in=("nightly", "broken")).count() == 0
+    assert EpisodeTerm.objects.filter(chat__topic__ref__in=("never", "vain")).count() == 0
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from chats import summaries
+from chats.models import Summary
 from memories.extraction import InputRefused, ProviderDown, Said, SummaryRequest, Unreadable, Usage
 from memories.extraction.llm import Llm
+from tests.chats.turns import turn
 from tests.llm_server import Answer, refusal
 
 if TYPE_CHECKING:
     from pytest_django.fixtures import SettingsWrapper
 
+    from projects.models import Project
     from tests.llm_server import LlmServer
 
 SECRET = "Ab12cd34" + "!x9Kq"
@@ -71,6 +75,20 @@ def test_an_input_that_is_turned_down_is_told_from_a_setting_that_is(server: Llm
     server.script = [refusal(400, "No such thing."), refusal(400, "No such thing.")]
     with pytest.raises(ProviderDown):
         Llm().summarise(REQUEST)
+
+
+@pytest.mark.django_db
+def test_a_topic_is_summed_up_by_the_model_and_the_row_says_what_it_cost(
+    project: Project, server: LlmServer, settings: SettingsWrapper
+) -> None:
+    settings.SUMMARY_AFTER_TOKENS, settings.SUMMARY_IDLE_S = 1, 0.0
+    chat = turn(project, f"Round invoices half up. The password is {SECRET}.", reply="Done.")
+    server.script = [Answer(content="- Invoices are rounded half up.")]
+    assert summaries.run(chat.topic_id) is False
+    row = Summary.objects.get()
+    assert (row.backend, row.model, row.through) == ("llm", "plain", 1)
+    assert (row.text, row.tokens_in, row.tokens_out) == ("- Invoices are rounded half up.", 900, 60)
+    assert SECRET not in str(server.asked)
 
 
 def test_left_alone_the_server_of_the_tests_says_who_said_what(server: LlmServer) -> None:
