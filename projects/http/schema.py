@@ -43,7 +43,8 @@ _CODES: dict[int, str] = {
     403: "`scope_missing`, `role_missing`, `csrf_failed`",
     404: "`not_found`",
     409: "`key_taken`, `content_taken`, `turn_already_finished`, `request_in_progress`, `target_changed`, "
-    "`proposal_decided`, `selection_changed`, `wrong_status`, `memory_off`, `tombstoned`, `nothing_to_undo`, `partner_changed`",
+    "`proposal_decided`, `selection_changed`, `wrong_status`, `memory_off`, "
+    "`tombstoned`, `nothing_to_undo`, `partner_changed`",
     412: "`stale_memory`; `current` is the present state",
     413: "`too_large`; `limit` in bytes",
     422: "`secret_found`, `injection_found`, `hidden_characters`, `idempotency_key_reused`",
