@@ -177,6 +177,16 @@ def test_a_word_that_everybody_uses_tells_nothing(project: Project, monkeypatch:
     assert found(project, "What did we change on the ledger page?")[0] == rare.pk
 
 
+def test_turns_of_another_project_take_nobodys_place(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = turn(project, "Invoices round half up.", topic="a", reply="Fine.")
+    turn(make_project("other"), "Invoices round half up.", topic="a", reply="Fine.")
+    digest_all()
+    monkeypatch.setattr(digests, "MAX_POSTINGS", 1)
+    assert found(project, "How did we round invoices?") == [kept.pk]
+
+
 def test_looking_up_takes_two_queries(project: Project) -> None:
     for topic, message, reply in TALK:
         turn(project, message, topic=topic, reply=reply)
