@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from chats import distil, topics
 from chats.endings import FinishRequest, finish_turn
@@ -46,7 +47,7 @@ def test_what_was_read_before_shows_a_procedure_when_the_topic_is_completed(proj
     worked_on(
         project, "帮我发布登录页到预发", {"name": "build", "ok": True}, failed, {"name": "upload", "ok": True}
     )
-    turn(project, "可以了，没问题")
+    turn(project, "可以了，没问题。所有接口必须走网关")
     distilled()
     assert not Memory.objects.filter(type="procedure").exists()
     completed(project)
@@ -61,7 +62,18 @@ def test_what_was_read_before_shows_a_procedure_when_the_topic_is_completed(proj
     # Nothing is due, and nobody reads it again.
     assert Topic.objects.get().distil_due_at is None
     distilled()
-    assert (Memory.objects.count(), Candidate.objects.filter(type="procedure").count()) == (1, 1)
+    assert (Memory.objects.count(), Candidate.objects.count()) == (2, 2)
+
+
+def test_a_completed_topic_is_read_as_a_whole_once(project: Project) -> None:
+    worked_on(project, "帮我发布登录页到预发", {"name": "build", "ok": True}, {"name": "upload", "ok": True})
+    distilled()
+    completed(project)
+    runs = Extraction.objects.count()
+    due = {"distil_pending": True, "distil_due_at": timezone.now(), "distil_trigger": "topic_completed"}
+    Topic.objects.update(**due)
+    distilled()
+    assert (Extraction.objects.count(), Topic.objects.get().distil_due_at) == (runs, None)
 
 
 def test_other_agents_whose_steps_succeeded_are_named(project: Project) -> None:
@@ -81,5 +93,7 @@ def test_a_completed_topic_without_tools_is_not_read_again(project: Project) -> 
     turn(project, "可以了，没问题")
     distilled()
     runs = Extraction.objects.count()
-    completed(project)
+    topics.complete_topic(project=project, topic_id=Topic.objects.get().pk, by=AGENT)
+    assert Topic.objects.get().distil_due_at is None
+    distilled()
     assert Extraction.objects.count() == runs

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from memories.evaluation.corpus import BadLine, read
+from memories.evaluation.corpus import BadLine, Expected, read
 from memories.evaluation.extraction import is_supported, measure, settled
 from memories.extraction import ProviderDown, Unreadable
 from memories.extraction.backends import Extracted, Proposal
@@ -78,6 +78,13 @@ def test_a_conversation_of_turns_is_judged_as_one_run_does_it(tmp_path: Path) ->
     assert (figures["right"], figures["missed"]) == (1, 0)
     assert figures["mistakes"] == []
     assert figures["outcomes"] == {"active: stated_by_human": 1, "dropped: superseded": 1}
+
+
+def test_the_same_claim_is_one_with_the_same_values() -> None:
+    wanted = Expected(content="The staging port of the gateway is 5433")
+    assert wanted.is_in("The gateway's staging port is 5433")
+    assert not wanted.is_in("The staging port of the gateway is 5432")
+    assert not wanted.is_in("Logs are kept for 30 days")
 
 
 def test_messages_of_a_chat_completion_are_turns(tmp_path: Path) -> None:

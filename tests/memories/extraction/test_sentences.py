@@ -40,3 +40,10 @@ def test_clauses_know_their_place() -> None:
     (sentence,) = split("对了，表名小写，超过 1,000 行要分页")
     assert [clause.text for clause in sentence.clauses] == ["对了", "表名小写", "超过 1,000 行要分页"]
     assert [clause.start for clause in sentence.clauses] == [0, 3, 8]
+
+
+def test_dots_between_chinese_words_part_sentences_but_not_names() -> None:
+    assert [one.text for one in split("命名规则是 域.实体.动作，全小写")] == [
+        "命名规则是 域.实体.动作，全小写"
+    ]
+    assert [one.text for one in split("部署完成了.接口也都测过了")] == ["部署完成了", "接口也都测过了"]
