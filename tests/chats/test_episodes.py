@@ -241,3 +241,22 @@ def test_the_numbers_of_terms_fit_the_column() -> None:
     numbers = [digests.number_of(f"term {number}") for number in range(2000)]
     assert len(set(numbers)) == 2000
     assert -(2**63) <= min(numbers) < 0 < max(numbers) < 2**63
+
+
+@pytest.mark.parametrize(
+    ("held", "of", "found"),
+    [
+        pytest.param(2, 10, False, id="a-fifth"),
+        pytest.param(3, 10, True, id="three-tenths"),
+        pytest.param(1, 2, False, id="one-of-two"),
+        pytest.param(1, 1, True, id="one-of-one"),
+    ],
+)
+def test_a_turn_is_found_by_what_part_of_the_question_it_holds(held: int, of: int, found: bool) -> None:
+    asked = [f"term{number}" for number in range(of)]
+    # Other turns have the other terms.
+    postings = {
+        digests.number_of(term): [7 if place < held else 8 + place] for place, term in enumerate(asked)
+    }
+    ranked = dict(digests.ranked(asked, postings))
+    assert ranked.get(7) == (pytest.approx(held / of) if found else None)
