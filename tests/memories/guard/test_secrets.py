@@ -208,6 +208,25 @@ def test_each_family_of_rules_finds_its_own_form():
     assert [family for family, names in found.items() if family not in names] == []
 
 
+@pytest.mark.parametrize(
+    ("before", "spread"),
+    [
+        pytest.param("", "", id="plain"),
+        pytest.param("，：", "", id="full width before"),
+        pytest.param("a\u200bb ", "", id="dropped before"),
+        pytest.param("ﬁne ", "", id="one that is read as two before"),
+        pytest.param("a\u200bﬁ ", "", id="one dropped and one doubled before"),
+        pytest.param("", "\u200b", id="dropped inside"),
+        pytest.param("ﬁ", "\u00ad", id="doubled before, dropped inside"),
+    ],
+)
+def test_the_place_of_a_value_is_its_place_in_the_original(before, spread):
+    text = f"{before}密码是 {spread.join(VALUE)}。"
+    found = secrets_in(text)
+    assert [text[one.start : one.end].replace(spread or "\0", "") for one in found] == [VALUE]
+    assert guard.mask(text) == f"{before}密码是 {VALUE[:2]}***。"
+
+
 # ── For any secret in any prose ──────────────────────────────────────────────────────────────────
 
 SECRETS = st.builds(
