@@ -101,7 +101,7 @@ changed_memory = OpenApiExample(
         },
     },
     response_only=True,
-    status_codes=["200"],
+    status_codes=["200", "201"],
 )
 new_memory = OpenApiExample(
     "new memory",

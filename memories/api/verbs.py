@@ -14,7 +14,8 @@ from memories import store
 from memories.api import examples
 from memories.api.filters import MemoryFilter, narrowed
 from memories.api.problems import StoreView, result_json
-from memories.api.serializers import Confirmation, MemoryAnswer, Merge, Reason, Undoing, memory_json
+from memories.api.serializers import Confirmation, Merge, Reason, Undoing, memory_json
+from memories.api.undoing import ChangedAnswer, UndoAnswer, changed_json
 from memories.api.views import found
 from memories.models import MAX_REASON, Memory
 from projects.http import access, idempotency, preconditions
@@ -45,19 +46,6 @@ if TYPE_CHECKING:
 PEOPLE_ONLY = frozenset({"confirm", "reject"})
 
 
-class UndoAnswer(serializers.Serializer[Any]):
-    method = serializers.CharField()
-    path = serializers.CharField()
-    body = serializers.DictField()
-
-
-class VerbAnswer(MemoryAnswer):
-    undo = UndoAnswer(
-        allow_null=True,
-        help_text="The request that takes the memory's last change back; null where the caller cannot.",
-    )
-
-
 class VerbView(StoreView):
     """A POST that changes one memory and answers with it, and with what takes that back.
 
@@ -84,7 +72,9 @@ class VerbView(StoreView):
             request,
             act=act,
             render=lambda outcome: (
-                _changed(request, found(project, outcome.ids["memory"])) if "memory" in outcome.ids else None
+                changed_json(request, found(project, outcome.ids["memory"]))
+                if "memory" in outcome.ids
+                else None
             ),
         )
         if response.data is not None:
@@ -109,7 +99,7 @@ def _described(
         parameters=[IDEMPOTENCY_KEY, OPTIONAL_IF_MATCH],
         request=body,
         responses={
-            **({200: VerbAnswer} if answers else {}),
+            **({200: ChangedAnswer} if answers else {}),
             **({204: None} if may_end else {}),
             **problems(400, 403, 404, 409, 412, 422),
         },
@@ -357,16 +347,3 @@ def _undo(project: Project, action: str, done: dict[str, Any]) -> dict[str, Any]
         # Else it would take back what came after.
         body["selection"] = done["left"]
     return {"method": "POST", "path": reverse("memories:memory-bulk", args=[project.slug]), "body": body}
-
-
-def _changed(request: Request, memory: Memory) -> dict[str, Any]:
-    """The memory after a verb, and the request that takes its last change back."""
-    project = memory.project
-    undo = None
-    if store.can_undo(project=project, memory_id=memory.pk, by=access.actor_of(request)):
-        undo = {
-            "method": "POST",
-            "path": reverse("memories:memory-undo", args=[project.slug, memory.pk]),
-            "body": {"undoes_version": memory.version},
-        }
-    return memory_json(memory) | {"undo": undo}

@@ -18,6 +18,7 @@ from memories.api.serializers import (
     memory_json,
     version_json,
 )
+from memories.api.undoing import ChangedAnswer, changed_json
 from memories.models import MAX_REASON, Memory, Source
 from projects.http import access, idempotency, paging, preconditions
 from projects.http.idempotency import Outcome
@@ -72,8 +73,8 @@ class MemoryListView(StoreView):
         tags=["memories"],
         parameters=[IDEMPOTENCY_KEY],
         request=MemoryBody,
-        responses={201: MemoryAnswer, **problems(400, 403, 404, 409, 413, 422)},
-        examples=[examples.new_memory, examples.memory],
+        responses={201: ChangedAnswer, **problems(400, 403, 404, 409, 413, 422)},
+        examples=[examples.new_memory, examples.changed_memory],
     )
     def post(self, request: Request, slug: str) -> Response:
         """Write a memory. `status` in the answer says whether it is in force.
@@ -105,7 +106,9 @@ class MemoryListView(StoreView):
             return Outcome(201, {"memory": memory.pk})
 
         response = idempotency.once(
-            request, act=act, render=lambda outcome: memory_json(found(project, outcome.ids["memory"]))
+            request,
+            act=act,
+            render=lambda outcome: changed_json(request, found(project, outcome.ids["memory"])),
         )
         response["ETag"] = preconditions.etag(response.data["version"])
         return response
@@ -135,8 +138,8 @@ class MemoryView(StoreView):
         tags=["memories"],
         parameters=[IF_MATCH],
         request=MemoryBody(partial=True),
-        responses={200: MemoryAnswer, **problems(400, 403, 404, 409, 412, 413, 422, 428)},
-        examples=[examples.changes, examples.memory],
+        responses={200: ChangedAnswer, **problems(400, 403, 404, 409, 412, 413, 422, 428)},
+        examples=[examples.changes, examples.changed_memory],
     )
     def patch(self, request: Request, slug: str, memory_id: int) -> Response:
         """Change what is sent. Agents change only what no person stands behind."""
@@ -153,7 +156,9 @@ class MemoryView(StoreView):
             version=version,
             reason=reason,
         )
-        return answer(found(project, memory_id))
+        memory = found(project, memory_id)
+        etag = preconditions.etag(memory.version)
+        return Response(changed_json(request, memory), headers={"ETag": etag})
 
     @extend_schema(
         operation_id="memories_delete",

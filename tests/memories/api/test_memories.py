@@ -61,7 +61,7 @@ def test_what_a_person_writes_is_in_force(ana: APIClient, project: Project) -> N
     assert (answer.status_code, answer["ETag"]) == (201, '"1"')
     memory = Memory.objects.get()
     body = answer.json()
-    assert set(body) == set(MemoryAnswer().get_fields())
+    assert set(body) == {*MemoryAnswer().get_fields(), "undo"}
     assert (body["id"], body["status"], body["authority"], body["source"]) == (
         memory.pk,
         "active",
@@ -74,6 +74,8 @@ def test_what_a_person_writes_is_in_force(ana: APIClient, project: Project) -> N
         ["src/**"],
     )
     assert body["usage"] == {"count": 0, "last_at": None}
+    path = f"{of(memory)}undo/"
+    assert body.pop("undo") == {"method": "POST", "path": path, "body": {"undoes_version": 1}}
     assert ana.get(of(memory)).json() == body
     assert memory.history.get().history_change_reason == "agreed"
 
