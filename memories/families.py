@@ -117,6 +117,6 @@ def exchanged(a: str, b: str) -> bool:
             continue
         rest = a[match.end() :]
         other = b[match.start() : len(b) - len(rest)]
-        if other != match[0] and b.endswith(rest) and _OTHER.get(other, frozenset()) & _OTHER[match[0]]:
+        if b.endswith(rest) and _OTHER.get(other, frozenset()) & _OTHER[match[0]]:
             return True
     return False

@@ -125,6 +125,9 @@ def test_nothing_more_is_dropped_from_the_hash(a: str, b: str) -> None:
         pytest.param(
             "GOOD: short titles", "GOOD: clear captions", DIFFERENT, False, id="a judgement is no subject"
         ),
+        pytest.param(
+            "错误处理：把失败写进单独文件", "错误处理：给请求加唯一编号", DIFFERENT, False, id="a phrase"
+        ),
         pytest.param("[建议] 用短标题", "[建议] 用清晰的图注", DIFFERENT, False, id="a remark is no subject"),
         pytest.param(
             "如果是雨天，改到室内", "如果是雪天，取消活动", DIFFERENT, False, id="a condition is no value"
