@@ -126,7 +126,11 @@ def test_nothing_more_is_dropped_from_the_hash(a: str, b: str) -> None:
             "GOOD: short titles", "GOOD: clear captions", DIFFERENT, False, id="a judgement is no subject"
         ),
         pytest.param(
-            "错误处理：把失败写进单独文件", "错误处理：给请求加唯一编号", DIFFERENT, False, id="a phrase"
+            "错误处理：把每次失败写进单独的文件",
+            "错误处理：给每个请求加上唯一编号",
+            DIFFERENT,
+            False,
+            id="a phrase",
         ),
         pytest.param("[建议] 用短标题", "[建议] 用清晰的图注", DIFFERENT, False, id="a remark is no subject"),
         pytest.param(
