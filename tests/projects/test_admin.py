@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(site_settings.BASE_DIR)
 _ACTION = re.compile(
-    r"(?:project|member|key|login|topic|instruction|extraction|provider|memory|guard)\.[a-z_]+|memories\.fade"
+    r"(?:project|member|key|login|topic|instruction|extraction|provider|memory|guard|person)\.[a-z_]+|memories\.fade"
 )
 pytestmark = pytest.mark.django_db
 
