@@ -111,5 +111,6 @@ def _of_matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, int,
     for match in pattern.finditer(text):
         name = match.lastgroup or ""
         value = match[name].rstrip(".,;)")
-        if values.is_passwordlike(value) or values.is_tokenlike(value):
+        chosen = values.is_chosen(value) and not value.isdigit()
+        if chosen or values.is_passwordlike(value) or values.is_tokenlike(value):
             yield "password", match.start(name), match.start(name) + len(value), True

@@ -27,7 +27,7 @@ _QUALIFIERS: Final = _words(
     " recovery decryption decrypt consumer merchant partner bot"
 )
 _PURPOSES: Final = _words(
-    r"one[-\s]time verification security access backup recovery unlock door combination alarm gate"
+    r"one[-\s]time verification security access backup recovery unlock door combination alarm gate pairing"
 )
 _MADE_OF: Final = [
     f"{who}{what}" for who in _words("root admin bind user db store key") for what in ("pw", "pass")
@@ -68,7 +68,7 @@ _TAIL: Final = r"s?(?:(?=[a-z0-9_.-]{1,24}[\"'`*]{0,2}\s{0,2}[=:])[a-z0-9_.-]{1,
 _WHO: Final = r"(?:\s?[:=]|\s)\s{0,2}[a-z][\w.@-]{1,32}\s{0,2}[/,|]\s{0,2}(?=[^\s]{6})"
 _OTHERS: Final[dict[str, tuple[str, ...]]] = {
     "zh_password": tuple(f"{word}(?:短语|串)?" for word in ("密码", "口令", "密语", "暗号")),
-    "zh_pin": tuple(_words("验证码 动态码 提取码 校验码 安全码 取件码 解锁码 门禁码 恢复码 备份码 备用码")),
+    "zh_pin": tuple(_words("验证码 动态码 提取码 校验码 安全码 取件码 解锁码 门禁码 恢复码 备份码 备用码 配对码")),
     "zh_token": (
         *_words("密钥 秘钥 金钥 密匙 令牌 私钥 授权码 激活码 凭证 凭据 序列号 签名串 许可证"), r"app\s?证书",
     ),
