@@ -74,8 +74,8 @@ def take(*, topic: Topic, chat: Chat, reading: Reading) -> list[Refused]:
 def given(instructions: Sequence[Instruction], *, refs: Iterable[int]) -> list[Instruction]:
     """Those that the turn is told: all in force but the ones whose memory stands in its block already.
 
-    A rule comes back when its memory is switched off or not recalled for this turn. It does not when the memory was
-    deleted, or when something newer is in force in its place: then the rule went with it.
+    A rule comes back when its memory is switched off or not recalled for this turn. It does not when something newer
+    is in force in its place. One whose memory was deleted went with it.
     """
     in_block = set(refs)
     left = [item for item in instructions if item.memory_id is None or item.memory_id not in in_block]
@@ -86,12 +86,7 @@ def given(instructions: Sequence[Instruction], *, refs: Iterable[int]) -> list[I
             pk__in=elsewhere, status=Status.SUPERSEDED, replaced_by__status=Status.ACTIVE
         )
         replaced = set(older.values_list("pk", flat=True))
-    return [item for item in left if item.memory_id not in replaced and not _lost_its_memory(item)]
-
-
-def _lost_its_memory(item: Instruction) -> bool:
-    """A deleted memory leaves no id."""
-    return item.state == State.PROMOTED and item.memory_id is None
+    return [item for item in left if item.memory_id not in replaced]
 
 
 @atomic_retry
