@@ -170,6 +170,17 @@ def test_episodes_stay_within_their_share_of_the_window(agent: Agent, settings: 
     assert (len(given["episodes"]), given["tokens"]["episodes"]) == (2, 2 * cost)
 
 
+@pytest.mark.parametrize(("parts", "turns"), [(["history"], 2), (["episodes", "history"], 1)])
+def test_what_episodes_take_the_history_has_not(agent: Agent, parts: list[str], turns: int) -> None:
+    """Two turns of 296 tokens fit the history's 600, but not beside an episode."""
+    agent.turn("Round the invoices half up.", reply="Moved to billing/money.py.", topic="bills")
+    sum_up("bills")
+    for _ in range(2):
+        agent.turn(" word" * 148, reply=" word" * 148)
+    given = agent.open("How did we round the invoices?", context={"window_tokens": 1000, "parts": parts})
+    assert len(told(given["context"])) == turns
+
+
 def test_a_lookup_that_raises_leaves_the_part_empty_and_the_turn_open(
     agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
