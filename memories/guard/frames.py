@@ -113,18 +113,14 @@ FRAMES: Final = (
     # Two concepts that ordinary rules never bring together.
     _frame("override", 2, "dismiss your_config"),
     _frame("override", 2, "your_config prior|priority|self|disable|risky"),
-    _frame("override", 2, "priority you|maker|show"),
-    _frame("persona", 2, "free me|reply|dismiss"),
     _frame("concealment", 2, "conceal you", "feature"),
     _frame("concealment", 2, "sly all|wipe|risky|target"),
     _frame("prompt_leak", 2, "hidden_text you|send|prior|dismiss|license|comply|pretext"),
-    _frame("authority", 2, "license office|maker"),
     _frame("danger", 2, "danger all|shield|outlet", "feature"),
     _frame("remote", 2, "shady all|send|risky|human|push"),
     _frame("approval", 2, "no_ask consent|human|model|all", "feature"),
     _frame("deceit", 2, "deceive human|target|claim|push|disable|show"),
     _frame("deceit", 2, "slant all|ask"),
-    _frame("phishing", 2, "personal outlet"),
     _frame("fake_turn", 2, "faked human|me|you"),
 )
 # fmt: on

@@ -35,7 +35,7 @@ def _any(*words: str) -> str:
 _S: Final = r"\s{1,6}"
 _DROP: Final = _any(
     r"ignor(?:e|es|ing)", "disregard(?:ing)?", "forget", "pay no attention to", "set aside", "unlearn", "do away with", "overlook",
-    r"(?:do not|don't|never|no longer|stop|quit|cease) (?:follow|obey|comply with|adher\w{1,4} to|listen\w{0,3} to|apply|honou?r|heed)(?:ing)?",
+    r"(?:do not|don't|never|no longer|stop|quit|cease) (?:(?:need|have) to )?(?:follow|obey|comply with|adher\w{1,4} to|listen\w{0,3} to|apply|honou?r|heed)(?:ing)?",
 )
 _LOOSE_DROP: Final = _any("bypass", "neglect", "discard", "dismiss", "abandon", "erase", "void", "cancel", "override", "overrule", "throw out", "drop", "skip", "circumvent", "revoke")
 _ORDERS: Final = r"(?:instructions?|rules?|guidelines?|directives?|prompts?|guardrails?|safeguards?|programming|directions)\b"
@@ -92,6 +92,8 @@ _ENGLISH: Final = (
     ("override", 2, ("only this", "nothing else", "only the following"), r"\bonly (?:this|the following) (?:memory|note|message|rule|instruction)s? (?:counts?|matters?|appl(?:y|ies)|is valid|is true)"),
     ("override", 2, ("your",), r"\bforget (?:about )?your (?:role|identity|purpose|persona|training|job|values|principles|limits)\b|\byour (?:new|real|true|actual|only|secret|hidden|sole) (?:goal|mission|purpose|master|owner|objective|loyalty|allegiance)\b"),
     ("override", 2, ("only", "exactly"), r"\b(?:follow|obey|execute|listen to|do)\s(?:only|exactly)\s(?:this|these|me|my|what (?:i|this)|the (?:following|below))|\bobey(?:s|ing)? (?:only|me|this (?:memory|message)|the memory)"),
+    ("override", 2, ("obey",), r"\bobey(?:s|ing)?\s(?:the\s)?(?:next|following)\s(?:message|text|line|sentence|paragraph)s?\b|\bobey(?:s|ing)?\b[^.;\n]{0,40}\s(?:blindly|unconditionally|without question)"),
+    ("override", 2, ("override",), r"(?:^|\n)[\s#>*\[]{0,6}(?:system|admin(?:istrator)?|root|developer|security|priority) override\s?(?:[:!\]]|$)"),
     ("persona", 3, ("you", "act", " as ", "behave", "pretend", "role", "simulate", "become", "respond"),
      rf"\b(?:you (?:are|will|must|should|shall|can|now)|act(?:ing)? as|(?:respond|answer|reply)(?:ing)?(?: to \w{{1,12}})? as|behave|pretend|roleplay|role play|simulate|imagine you|become|i am|you have){_S}{_words(7)}{_FREE}"),
     ("persona", 2, ("unrestricted", "uncensored", "unfiltered", "jailbr", "no rules", "no restrictions", "anything now", "no longer bound", "without restrictions"),
@@ -124,6 +126,7 @@ _ENGLISH: Final = (
      rf"\b(?:do not|don't|never|without|must not|not to|avoid){_S}(?:ever )?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|notify(?:ing)?|alert(?:ing)?|let(?:ting)?|warn(?:ing)?)\b{_S}{_words(3)}(?:users?|humans?|anyone|people|developers?)\b(?=\s{{0,2}}(?:$|[.,;!:)]|and\b|about (?:this|it)\b|(?:know|see|notice|find out)(?:\s{{0,2}}(?:$|[.,;!])| (?:about |of )?(?:this|it|these)\b)|of this\b|that you\b))"),
     ("concealment", 2, ("hide", "conceal", "secret from", "keep"),
      rf"\b(?:hide|conceal|withhold|keep){_S}(?:this|it|these|that|the){_S}{_words(4)}from{_S}(?:the |any |all |every )?(?:users?|humans?|people|reviewers?|logs|anyone|owner|developers?)\b"),
+    ("steering", 2, ("say why", "explain why", "tell why", "giving a reason", "give a reason"), r"\b(?:recommend|suggest|promote|prefer|mention|praise|choose|pick)\b[^.;\n]{0,80}\b(?:do not|don't|never|without) (?:say(?:ing)?|explain(?:ing)?|tell(?:ing)?|giv(?:e|ing)) (?:why|a reason)\b"),
     ("concealment", 2, ("memory", "instruction", "rule", "note"), r"\b(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge|admit|show|expose) (?:that )?(?:the existence of )?(?:this|these) (?:memory|memories|instructions?|rules?|notes?|messages?)\b"),
     ("concealment", 2, ("mention", "reveal", "disclose", "refer", "acknowledge"),
      rf"\b(?:do not|don't|never|without){_S}(?:mention|reveal|disclos|refer to|acknowledg)\w{{0,4}}{_S}(?:this|it|these|that|having)\b(?!{_S}(?:field|endpoint|column|key|flag)s?)[^.;\n]{{0,40}}"),
@@ -273,6 +276,7 @@ _MARKERS: Final = (
      r"\b(?:hidden|secret|special|private) (?:instructions?|messages?|notes?|prompts?) (?:for|to) (?:the |any |all )?(?:ai|agents?|assistants?|models?|llms?)\b|给 ?(?:ai|模型|助手|智能体) ?的? ?(?:隐藏|秘密|内部)(?:指令|提示|消息)|(?:从这里开始|以下|下面|接下来)是?新的?系统(?:提示|指令)"),
     ("role_marker", 2, ("[system", "[系统", "### instruction", "### 指令", "<tool_call", "<function_call", "end of context", "end of memory", "end of prompt"),
      r"(?:^|\n)\s{0,4}\[(?:system|系统)(?: \w{1,10})?\]|(?:^|\n)#{2,4} (?:instructions?|指令)\s?[:：]|<(?:tool_call|function_calls?)>|(?:[-=#*]{3,}\s{0,2}|\[)end of (?:the )?(?:context|memory|memories|system prompt|prompt)\b"),
+    ("role_marker", 2, ("</",), r"</\s?(?:memor(?:y|ies)|context|system|instructions?|prompt|rules)\s?>[\s.:;!]{0,4}(?:you\b|your\b|now\b|new\b|ignore|disregard|forget|system\b|assistant\b|你|您|现在|忽略|无视|新的|系统|助手|以下)"),
     ("role_marker", 3, ("system prompt", "系统提示", "system message"), r"(?:begin|start|end|开始|结束)(?: of)?(?: the)?\s?(?:new )?(?:system (?:prompt|message)|系统提示词?)\s{0,3}[\])\-=:>]{0,6}\s{0,3}(?:you\b|ignore|new |你|忽略)|系统提示词?(?:开始|结束|如下)\s?[:：]?\s{0,3}(?:你|忽略|必须|从现在)"),
 )
 
