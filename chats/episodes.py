@@ -13,6 +13,7 @@ from chats import digests
 from chats.given import GivenEpisode
 from chats.intent import question
 from chats.models import Chat, EpisodeTerm
+from memories.extraction import gist
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -132,8 +133,9 @@ def _given(turn: Chat) -> GivenEpisode:
     return GivenEpisode(
         turn=turn.pk,
         topic=turn.topic_id,
-        topic_ref=turn.topic.ref,
-        topic_title=turn.topic.title,
+        # Whoever opened that topic named it; here it comes before another topic's agent.
+        topic_ref=turn.topic.ref if gist.is_keepable(turn.topic.ref) else "",
+        topic_title=gist.named(turn.topic.title),
         sent_at=turn.sent_at,
         content=turn.digest,
         tokens=turn.digest_tokens or 0,
@@ -165,7 +167,7 @@ def read(turn: Chat, *, title: str) -> tuple[str, tuple[int, ...]]:
     digest = digests.digest(message, turn.reply, files)
     if not digest:
         return "", ()
-    told = digests.telling(message=message, reply=turn.reply, files=files, digest=digest, title=title)
+    told = digests.telling(message=message, reply=turn.reply, files=files, digest=digest, title=gist.named(title))
     return digest, tuple(map(digests.number_of, told))
 
 

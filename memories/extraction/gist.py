@@ -96,6 +96,11 @@ def storable(text: str) -> str:
     return clean(text.encode("utf-8", "replace").decode().replace("\x00", " "))
 
 
+def named(name: str) -> str:
+    """A title or area as a prompt may hold it; empty where the guard would have a person look at it first."""
+    return "" if guard.inspect(name) else name
+
+
 def is_keepable(text: str) -> bool:
     """Whether nothing in `text` is meant for a model that reads it later, or hidden from people."""
     return not any(found.kind != "secret" for found in guard.inspect(text))

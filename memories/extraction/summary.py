@@ -63,8 +63,8 @@ def written(request: SummaryRequest) -> list[dict[str, str]]:
     """The messages for a chat completion."""
     mask = prompt.Mask(_texts(request))
     sections = [
-        prompt.element("title", [mask(request.title)]),
-        prompt.element("area", [mask(request.area)]),
+        prompt.element("title", [mask(gist.named(request.title))]),
+        prompt.element("area", [mask(gist.named(request.area))]),
         prompt.element("summary_so_far", [mask(request.previous)]),
         prompt.element("turns", [_shown(turn, mask) for turn in request.turns]),
         ASKED,
