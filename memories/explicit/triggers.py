@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Literal
 
+from memories.explicit import tags
 from memories.explicit.reading import MemoryType
 from memories.explicit.sentences import STOP, ends_sentence
 from memories.explicit.statements import is_clause, is_statement, names_feature, recalls
@@ -135,18 +136,8 @@ _AFTER = re.compile(
     r" {0,8}"
 )
 _CLAUSAL = re.compile(r"(?P<that>that)(?![\w'-])[:,]? {0,3}|(?P<to>to)(?![\w'-]) {1,3}")
-_TAG = re.compile(r"[\[(]([^\[\]()\n]{0,100})[\])]")
-_TYPES: Final[tuple[tuple[re.Pattern[str], MemoryType], ...]] = (
-    (re.compile("偏好|喜好|习惯|preferences?|pref"), "preference"),
-    (re.compile("约束|规则|规范|规定|要求|constraints?|rules?"), "constraint"),
-    (re.compile("决策|决定|decisions?"), "decision"),
-    (re.compile("事实|信息|facts?"), "fact"),
-    (re.compile("踩坑|坑点?|教训|注意|pitfalls?|gotchas?"), "pitfall"),
-    (re.compile("流程|步骤|做法|procedures?|how-?to"), "procedure"),
-)
 _PREFERENCES = re.compile("偏好|喜好|习惯|preference")
 _BRACKETED = re.compile(r"\[ {0,2}(?:请|务必|请务必)?(?:记住|牢记|remember) {0,2}\] {0,2}:{0,2} {0,8}")
-_SLUG = re.compile(r"[a-z0-9][\w.-]{0,79}")
 # `remember: true,` is a setting, not a wish.
 _VALUE = re.compile(r"(?:true|false|null|none|nil|undefined|\d+|[\"'\[{\ufffc(].*|[\w.]+\(.*\)),?;? *$")
 
@@ -178,20 +169,6 @@ class Trigger:
     limit: int | None = None
     # Where the words begin that lead on to it (还有，): they are no part of what stands before.
     led_from: int = 0
-
-
-def _tags(tags: str) -> tuple[MemoryType | None, str, tuple[int, int]]:
-    """The type and the key that 记住（偏好）： and 记住[api-base]： name, and the key's span in `tags`."""
-    type_: MemoryType | None = None
-    key, span = "", (0, 0)
-    for tag in _TAG.finditer(tags):
-        word = tag[1].strip()
-        known = next((name for pattern, name in _TYPES if pattern.fullmatch(word)), None)
-        if known:
-            type_ = known
-        elif tag[0][0] == "[" or (_SLUG.fullmatch(word) and not key):
-            key, span = word, tag.span(1)
-    return type_, key, span
 
 
 class _Finder:
@@ -298,7 +275,7 @@ class _Finder:
             return None
         if form in ("comma", "that") and recalls(self.view[content:line_end][:40]):
             return None
-        type_, key, (key_start, key_end) = _tags(after["tags"])
+        type_, key, (key_start, key_end) = tags.read(after["tags"])
         tags_at = after.start("tags")
         if type_ is None and after["object"] and _PREFERENCES.search(after["object"]):
             type_ = "preference"

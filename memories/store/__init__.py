@@ -26,12 +26,13 @@ from memories.store.errors import (
     WrongStatus,
 )
 from memories.store.lifecycle import EDITABLE, confirm, disable, edit, enable, reject
+from memories.store.locks import lock, share
 from memories.store.remember import Outcome, Remembered, forget, remember
 from memories.store.removal import delete, forget_gone, forget_sources, gone_before, purge, restore
 from memories.store.results import BulkResult
 from memories.store.selections import ACTIONS, INVERSE, MAX_SELECTED, Bulk, bulk
 from memories.store.undo import can_undo, undo
-from memories.store.writing import add, add_evidence, lock, merge, propose, replace, share, supersede
+from memories.store.writing import add, add_evidence, merge, propose, replace, supersede
 
 __all__ = [
     "ACTIONS",

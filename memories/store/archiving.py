@@ -15,7 +15,8 @@ from memories.fading import FADING_TYPES, Facts, Fate, Pace, fate
 from memories.models import Authority, Memory, Source, Status
 from memories.store.changes import one_change, verb
 from memories.store.errors import WrongStatus
-from memories.store.writing import load, lock, respect, save
+from memories.store.locks import lock
+from memories.store.writing import load, respect, save
 from projects import audit
 from projects.models import Project
 from projects.transactions import atomic_retry

@@ -8,8 +8,8 @@ from django.db.models import Q
 
 from memories.models import Memory
 from memories.store.changes import verb
+from memories.store.locks import lock
 from memories.store.removal import versions_of
-from memories.store.writing import lock
 from projects import audit
 
 if TYPE_CHECKING:

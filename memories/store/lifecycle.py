@@ -10,7 +10,9 @@ from memories.store import tombstones
 from memories.store.changes import verb
 from memories.store.drafts import Draft
 from memories.store.errors import PersonRequired, ProposalDecided, TargetChanged, WrongStatus
-from memories.store.writing import load, lock, respect, save, suffixed, supersede, trust, withhold
+from memories.store.keys import suffixed
+from memories.store.locks import lock
+from memories.store.writing import load, respect, save, supersede, trust, withhold
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, needs_review
 
 if TYPE_CHECKING:

@@ -16,8 +16,10 @@ from memories.store.changes import verb
 from memories.store.drafts import Draft
 from memories.store.errors import GuardRefused, InvalidMemory
 from memories.store.lifecycle import confirm, disable, enable
+from memories.store.locks import lock
+from memories.store.relatives import related, sharing_words
 from memories.store.removal import versions_of
-from memories.store.writing import create, lock, related, replace, save, sharing_words, supersede, trust
+from memories.store.writing import create, replace, save, supersede, trust
 from memories.text import fold, terms
 from projects import audit
 from projects.models import ExplicitPolicy

@@ -14,8 +14,10 @@ from memories.models import Candidate, Change, Extraction, Memory, Recall, Recal
 from memories.store import changes, tombstones
 from memories.store.changes import verb
 from memories.store.errors import PersonRequired, WrongStatus
+from memories.store.keys import suffixed
 from memories.store.lifecycle import draft_of
-from memories.store.writing import load, lock, respect, save, suffixed, supersede, trust, withhold
+from memories.store.locks import lock
+from memories.store.writing import load, respect, save, supersede, trust, withhold
 from projects import audit
 from projects.actors import PERSON_KINDS
 from projects.transactions import atomic_retry, delete_whole

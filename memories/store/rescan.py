@@ -20,7 +20,8 @@ from memories import guard
 from memories.models import Authority, Candidate, Extraction, Memory, Recall, RecallBlock, Status
 from memories.store.drafts import Draft
 from memories.store.errors import GuardRefused
-from memories.store.writing import lock, save, share, withhold
+from memories.store.locks import lock, share
+from memories.store.writing import save, withhold
 from memories.tokens import count
 from projects import audit
 from projects.models import AuditEvent, Project

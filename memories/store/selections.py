@@ -13,10 +13,10 @@ from memories.models import Memory
 from memories.store.archiving import archive
 from memories.store.errors import SelectionChanged, StoreError, TooManySelected
 from memories.store.lifecycle import confirm, disable, enable, reject
+from memories.store.locks import lock
 from memories.store.removal import delete, restore
 from memories.store.results import BulkResult
 from memories.store.undo import undo
-from memories.store.writing import lock
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from django.utils.crypto import salted_hmac
 
-from memories.dedupe import content_hash, signature, similar_signature
+from memories.dedupe import content_hash
 from memories.models import Tombstone
+from memories.signatures import signature, similar_signature
 from memories.store.errors import Tombstoned
 
 if TYPE_CHECKING:

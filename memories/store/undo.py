@@ -14,8 +14,9 @@ from memories.store import tombstones
 from memories.store.changes import verb
 from memories.store.errors import NothingToUndo, PartnerChanged, PersonRequired, StaleMemory
 from memories.store.lifecycle import EDITABLE, draft_of
+from memories.store.locks import lock
 from memories.store.removal import UNDO_FOR, link_again, remove, still_there, versions_of
-from memories.store.writing import MAX_EVIDENCE, lock, respect, save, trust, withhold
+from memories.store.writing import MAX_EVIDENCE, respect, save, trust, withhold
 from projects.actors import PERSON_KINDS
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Bringing memories into being and changing them: the primitives that every verb of the store ends in."""
+"""Bringing memories into being: the verbs that make or join them, and the primitives in which every verb ends."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from dataclasses import replace as with_changes
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from memories import guard
-from memories.dedupe import Relation, compare, content_hash, resembling
+from memories.dedupe import Relation, content_hash
 from memories.explicit import derive_key
 from memories.models import (
-    LIVE_FOR_HASHES,
     LIVE_FOR_KEYS,
-    MAX_KEY,
     Authority,
     Change,
     Memory,
@@ -33,49 +31,18 @@ from memories.store.errors import (
     StaleMemory,
     WrongStatus,
 )
-from memories.text import fold, terms
+from memories.store.keys import free_key
+from memories.store.locks import lock
+from memories.store.relatives import related
 from memories.trust import AUTOMATIC_MAX_IMPORTANCE, is_drawn, needs_review
 from projects import audit
-from projects.models import Project, new_version
+from projects.models import Project
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from memories.store.drafts import Evidence
     from projects.actors import Actor
 
 MAX_EVIDENCE = 10
-MAX_SUFFIX = 100
-
-
-def lock(project: Project) -> None:
-    """Lock the project's row until the transaction ends, and make every recall index of it out of date.
-
-    One UPDATE does both: the new version becomes visible with the commit, never before. Taken first by every
-    write, it puts all writers of a project in one line, so nothing below needs a lock of its own.
-    Raises Project.DoesNotExist when the project is gone.
-    """
-    project.memory_version = new_version()
-    if not Project.objects.filter(pk=project.pk).update(memory_version=project.memory_version):
-        raise Project.DoesNotExist
-
-
-def share(project: Project) -> str:
-    """Keep whoever writes memories out until the transaction ends; the memory_version that holds until then.
-
-    Taken first by every transaction that adds rows which refer to the project, or changes an index that begins with
-    it: the database shares the project's lock for each of them, and behind the topic's that would be the wrong
-    order. Others may share it, too, so nobody
-    who has it calls `lock` any more. Raises Project.DoesNotExist when the project is gone.
-    """
-    # Django has no word for it; SQLite needs none, there a transaction is alone.
-    shared = " LOCK IN SHARE MODE" if connection.vendor == "mysql" else ""
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT memory_version FROM projects_project WHERE id = %s{shared}", [project.pk])  # noqa: S608
-        row = cursor.fetchone()
-    if row is None:
-        raise Project.DoesNotExist
-    return str(row[0])
 
 
 def load(project: Project, memory_id: int, *, version: int | None = None) -> Memory:
@@ -306,56 +273,6 @@ def create(
     memory.key = free_key(project, memory.key, held_by=holders)
     save(memory, action="create", by=by, reason=reason)
     return memory
-
-
-def related(project: Project, content: str) -> Iterator[tuple[Memory, Relation]]:
-    """Live memories that share words with `content`, newest first, with their relation to it."""
-    found = {}
-    resembles = resembling(content)
-    for pk, other in sharing_words(project, content, among=LIVE_FOR_HASHES):
-        if resembles(other) and (relation := compare(other, content)) is not Relation.DIFFERENT:
-            found[pk] = relation
-    # Whole rows of these few alone: everybody who writes to the project waits.
-    rows = Memory.objects.of(project).select_related("replaces").in_bulk(found)
-    for pk, relation in found.items():
-        memory = rows[pk]
-        memory.project = project
-        yield memory, relation
-
-
-def sharing_words(project: Project, content: str, *, among: Sequence[Status]) -> Iterator[tuple[int, str]]:
-    """(id, content) of the memories in one of these states that share a word with `content`, newest first."""
-    # "policy" is found in "policies", too.
-    wanted = {term.removesuffix("y") for term in terms(content)}
-    rows = Memory.objects.of(project).filter(status__in=among).order_by("-id").values_list("pk", "content")
-    for pk, other in rows:
-        folded = fold(other).casefold()
-        if not wanted or any(term in folded for term in wanted):
-            yield pk, other
-
-
-def free_key(project: Project, key: str, *, held_by: tuple[Status, ...] = LIVE_FOR_KEYS) -> str:
-    """`key`, or `key-2`, `key-3` … if memories in one of these states hold it."""
-    if not held_by:
-        return key
-    taken = set(
-        Memory.objects.of(project)
-        .filter(key__startswith=key[: MAX_KEY - 4], status__in=held_by)
-        .values_list("key", flat=True)
-    )
-    if key not in taken:
-        return key
-    for number in range(2, MAX_SUFFIX):
-        candidate = f"{key[: MAX_KEY - 4]}-{number}"
-        if candidate not in taken:
-            return candidate
-    return f"{key[: MAX_KEY - 9]}-{content_hash(key + str(len(taken)))[:8]}"
-
-
-def suffixed(key: str, plain: str) -> bool:
-    """Whether `key` is what `free_key` makes of a `plain` that was taken."""
-    stem, dash, number = key.rpartition("-")
-    return bool(dash) and number.isdigit() and stem == plain[: MAX_KEY - 4]
 
 
 def supersede(memory: Memory, *, by: Actor, reason: str = "") -> None:

@@ -19,7 +19,7 @@ DOORS = {
     "Tombstone": ("memories/store/",),
     "AuditEvent": ("projects/audit.py",),
     "ApiKey": ("projects/store.py", "projects/http/authentication.py"),
-    "Project": ("projects/store.py", "memories/store/writing.py"),
+    "Project": ("projects/store.py", "memories/store/locks.py"),
     "Instruction": ("chats/instructions.py", "chats/erasure.py"),
     "Topic": ("chats/turns.py", "chats/schedule.py", "chats/summaries.py"),
     "Summary": ("chats/summaries.py",),

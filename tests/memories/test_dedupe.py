@@ -17,9 +17,8 @@ from memories.dedupe import (
     near_key,
     one_value_changed,
     resembling,
-    signature,
-    similar_signature,
 )
+from memories.signatures import signature, similar_signature
 
 SAME, NEAR, CONFLICT, DIFFERENT = Relation.SAME, Relation.NEAR, Relation.CONFLICT, Relation.DIFFERENT
 

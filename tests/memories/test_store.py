@@ -14,7 +14,7 @@ from memories import guard, store
 from memories.dedupe import content_hash
 from memories.models import Authority, Memory, Source, Status
 from memories.recall.render import line_tokens
-from memories.store import writing
+from memories.store import keys, writing
 from projects import audit, transactions
 from projects.actors import WORKER, Actor
 from projects.models import AuditEvent, Project
@@ -382,18 +382,18 @@ def test_free_keys_count_up_and_stay_within_their_length(project: Project) -> No
     long = "k" * 80
     for number, key in enumerate(["db", "db-2", long]):
         make_memory(project, f"Rule number {number} of this project.", key=key)
-    assert writing.free_key(project, "db") == "db-3"
-    assert writing.free_key(project, "d") == "d"
-    assert writing.free_key(project, long) == "k" * 76 + "-2"
+    assert keys.free_key(project, "db") == "db-3"
+    assert keys.free_key(project, "d") == "d"
+    assert keys.free_key(project, long) == "k" * 76 + "-2"
 
 
 def test_a_key_of_which_there_are_a_hundred_gets_a_hash(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "MAX_SUFFIX", 3)
+    monkeypatch.setattr(keys, "MAX_SUFFIX", 3)
     for number, key in enumerate(["db", "db-2"]):
         make_memory(project, f"Rule number {number} of this project.", key=key)
-    key = writing.free_key(project, "db")
+    key = keys.free_key(project, "db")
     assert key.startswith("db-")
     assert len(key) == len("db-") + 8
 

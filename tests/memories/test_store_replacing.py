@@ -6,7 +6,7 @@ import pytest
 
 from memories import store
 from memories.models import Memory, Source, Status
-from memories.store.writing import suffixed
+from memories.store.keys import suffixed
 from projects.actors import WORKER, Actor
 from projects.models import Project
 from tests.factories import make_project
