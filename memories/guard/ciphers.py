@@ -9,13 +9,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from memories.guard.views import View
+from memories.guard.views import View, replaced
 
+# Words of which an order to a model holds several; a text in cipher holds them only once it is read.
 _TELLING: Final = (
-    "ignore", "forget", "disregard", "previous", "earlier", "instruction", "guideline", "directive", "system", "prompt",
-    "rules", "memor", "approve", "user", "your", "follow",
+    "ignore", "disregard", "forget", "previous", "earlier", "above", "instruction", "guideline", "directive", "system",
+    "prompt", "rules", "restrict", "memor", "override", "reveal", "secret", "password", "approve", "user", "your",
+    "you are", "follow", "without", "unfiltered",
 )  # fmt: skip
-_PLAIN_WORDS: Final = (*_TELLING, "reveal", "above", "secret", "restrict", "password")
+_SEVERAL: Final = 2
 _NUMBERS: Final = re.compile(
     r"(?<![\w.])(?:(?:0x)?[0-9a-fA-F]{2,3}[ ,:\\|-]{1,2}){9,4000}(?:0x)?[0-9a-fA-F]{2,3}(?![\w.])"
 )
@@ -41,16 +43,17 @@ _REVERSED: Final = (
     "诉告",
 )
 _BACKWARDS: Final = tuple(word[::-1] for word in _TELLING)
+_EMPHASIS: Final = re.compile(r"[*`~]{1,3}")
+_SPELLED: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z][^A-Za-z0-9\n]{1,3}){7,}[A-Za-z](?![A-Za-z])")
 _BRACKETED: Final = re.compile(r"[(（\[【{]([\u4e00-\u9fff])[)）\]】}]")
 _LEET: Final = str.maketrans("01345789@$!|", "oieastbgasil")
-_LEET_WORD: Final = re.compile(r"[a-z][013457@$!]+[a-z]|[013457@$!][a-z]{2}")
+_LEET_WORD: Final = re.compile(r"[a-z][013457]|[013457][a-z]|[a-z][@$!]+[a-z]|[@$!][a-z]{2}")
 _DIGIT_PAIRS: Final = re.compile(
     r"[0-9a-fA-F]{2}[ ,:|-]{1,2}(?:0x)?[0-9a-fA-F]{2}[ ,:|-]{1,2}(?:0x)?[0-9a-fA-F]{2}|[01]{8}"
 )
 _APART_START: Final = re.compile(
     r"(?<![A-Za-z])[A-Za-z][._*·•|/-][A-Za-z][._*·•|/-][A-Za-z][._*·•|/-][A-Za-z]"
 )
-_SEVERAL: Final = 2
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 _SHIFTS: Final = tuple(
     (tuple(word.translate(str.maketrans(_LETTERS, _LETTERS[by:] + _LETTERS[:by])) for word in _TELLING),
@@ -86,46 +89,43 @@ def _from_bits(run: str) -> str | None:
 
 
 def deciphered(view: View) -> Iterator[View]:
-    """Readings of `view` in which a cipher is undone."""
-    text = view.text
+    """Readings of `view` without emphasis, and such in which a cipher is undone."""
+    text, low = view.text, view.low
+    if low.count("**") >= 4 or low.count("`") >= 6:
+        yield replaced(view, [(*match.span(), "") for match in _EMPHASIS.finditer(text)])
+    if spelled := [(*match.span(), _spelled_out(match)) for match in _SPELLED.finditer(text)]:
+        yield replaced(view, spelled, disguised=True)
     if _DIGIT_PAIRS.search(text):
         yield from _decoded(view)
-    low = view.low
     for words, table in _SHIFTS:
-        if sum([word in low for word in words]) >= _SEVERAL:
+        if _count(low, words) >= _SEVERAL:
             yield View(low.translate(table), view.starts, view.ends, disguised=True)
     if _APART_START.search(text):
-        yield _joined(view)
+        joined = [(*match.span(), re.sub(r"[^A-Za-z]", "", match[0])) for match in _APART.finditer(text)]
+        yield replaced(view, joined, disguised=True)
     if "\n" in text:
         yield from _decoded_lines(view)
-    if not text.isascii():
-        if sum([word in low for word in _REVERSED]) >= _SEVERAL:
-            yield _reversed(view)
-        if len(_BRACKETED.findall(text)) > 1:
-            yield view.derive(_replacements(text, _BRACKETED), disguised=True)
-    if sum([word in low for word in _BACKWARDS]) >= _SEVERAL:
-        yield _reversed(view)
-    if text.isascii() and _LEET_WORD.search(low):
+    if not text.isascii() and len(_BRACKETED.findall(text)) > 1:
+        bare = [(*match.span(), match[1]) for match in _BRACKETED.finditer(text)]
+        yield replaced(view, bare, disguised=True)
+    if _count(low, _BACKWARDS) >= _SEVERAL or (not text.isascii() and _count(low, _REVERSED) >= _SEVERAL):
+        backwards = [(low[at], at, at + 1) for at in range(len(low) - 1, -1, -1)]
+        yield view.derive(backwards, disguised=True)
+    if _LEET_WORD.search(low):
         read = low.translate(_LEET)
-        if (
-            sum([word in read for word in _PLAIN_WORDS])
-            >= sum([word in low for word in _PLAIN_WORDS]) + _SEVERAL
-        ):
+        if _count(read, _TELLING) >= _count(low, _TELLING) + _SEVERAL:
             yield View(read, view.starts, view.ends, disguised=True)
 
 
-def _reversed(view: View) -> View:
-    low = view.low
-    return view.derive([(low[at], at, at + 1) for at in range(len(low) - 1, -1, -1)], disguised=True)
+def _count(text: str, words: tuple[str, ...]) -> int:
+    return sum([word in text for word in words])
 
 
-def _replacements(text: str, pattern: re.Pattern[str]) -> list[tuple[str, int, int]]:
-    pieces: list[tuple[str, int, int]] = []
-    at = 0
-    for match in pattern.finditer(text):
-        pieces += ((text[at : match.start()], at, match.start()), (match[1], *match.span()))
-        at = match.end()
-    return [*pieces, (text[at:], at, len(text))]
+def _spelled_out(match: re.Match[str]) -> str:
+    """Words from "i-g-n-o-r-e   a-l-l": the shortest gap parts letters, a longer one parts words."""
+    gaps = re.findall(r"[^A-Za-z]+", match[0])
+    shortest = min(map(len, gaps))
+    return re.sub(r"[^A-Za-z]+", lambda gap: " " if len(gap[0]) > shortest else "", match[0])
 
 
 def _decoded_lines(view: View) -> Iterator[View]:
@@ -147,14 +147,3 @@ def _decoded(view: View) -> Iterator[View]:
             said = decode(match[0])
             if said and len(said) > 5:
                 yield view.derive([(char, *match.span()) for char in said], disguised=True)
-
-
-def _joined(view: View) -> View:
-    text = view.text
-    pieces: list[tuple[str, int, int]] = []
-    at = 0
-    for match in _APART.finditer(text):
-        pieces.append((text[at : match.start()], at, match.start()))
-        pieces.append((re.sub(r"[^A-Za-z]", "", match[0]), *match.span()))
-        at = match.end()
-    return view.derive([*pieces, (text[at:], at, len(text))], disguised=True)

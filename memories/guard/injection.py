@@ -13,7 +13,7 @@ from memories.guard import frames, reported, signs
 from memories.guard.ciphers import deciphered
 from memories.guard.findings import Certainty, Finding, occurs
 from memories.guard.traditional import SIMPLIFIED
-from memories.guard.views import View, spellings
+from memories.guard.views import View
 
 _REFUSE: Final = 3
 _HOLD: Final = 2
@@ -133,7 +133,7 @@ def find(views: list[View]) -> Iterator[Finding]:
     """Injections over all readings of a text, in offsets of the original."""
     seen: dict[tuple[int, int, str], Hit] = {}
     for view in views:
-        for reading in (view, *spellings(view), *deciphered(view)):
+        for reading in (view, *deciphered(view)):
             for hit in _hits(reading):
                 place = (hit.start, hit.end, hit.code)
                 if place not in seen:

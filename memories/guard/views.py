@@ -135,7 +135,7 @@ def folded(view: View) -> View:
     return plain
 
 
-def _replaced(view: View, matches: list[tuple[int, int, str]], *, disguised: bool = False) -> View:
+def replaced(view: View, matches: list[tuple[int, int, str]], *, disguised: bool = False) -> View:
     """`view` with each `[start, end)` read as the given text."""
     pieces: list[tuple[str, int, int]] = []
     at = 0
@@ -157,14 +157,6 @@ _BROKEN: Final = re.compile(
     rf"(?![-*+#>]{{1,6}}[ \t]|\d{{1,3}}[.)][ \t]|[\w \"'.-]{{1,30}}[:=](?:[ \t\n]|$))"
     rf"|(?<=[{_HAN}])\n(?=[{_HAN}]))"
 )
-_SPELLED: Final = re.compile(r"(?<![A-Za-z])(?:[A-Za-z][^A-Za-z0-9\n]{1,3}){7,}[A-Za-z](?![A-Za-z])")
-
-
-def _spelled_out(match: re.Match[str]) -> str:
-    """Words from "i-g-n-o-r-e   a-l-l": the shortest gap parts letters, a longer one parts words."""
-    gaps = re.findall(r"[^A-Za-z]+", match[0])
-    shortest = min(map(len, gaps))
-    return re.sub(r"[^A-Za-z]+", lambda gap: " " if len(gap[0]) > shortest else "", match[0])
 
 
 # ── Encodings ────────────────────────────────────────────────────────────────────────────────────
@@ -228,7 +220,7 @@ def _unescaped(view: View) -> View | None:
                 at += width
         else:
             found.append((at, match.end(), text))
-    return _replaced(view, found, disguised=True) if found else None
+    return replaced(view, found, disguised=True) if found else None
 
 
 def _payloads(view: View) -> Iterator[View]:
@@ -257,12 +249,12 @@ def _expand(root: View, depth: int) -> Iterator[View]:
     if "\n" in plain.text:
         broken = [(*match.span(), "") for match in _BROKEN.finditer(plain.text)]
         if broken:
-            whole = _replaced(plain, broken)
+            whole = replaced(plain, broken)
             yield whole
     if not plain.text.isascii():
         spread = [(*match.span(), "") for match in _BETWEEN_HAN.finditer(whole.text)]
         if spread:
-            yield _replaced(whole, spread)
+            yield replaced(whole, spread)
     if depth == _DEPTH:
         return
     if not root.text.isascii():
@@ -279,44 +271,3 @@ def _expand(root: View, depth: int) -> Iterator[View]:
             yield from _expand(
                 plain.derive([(char, start, end) for char in decoded], disguised=True), depth + 1
             )
-
-
-# ── Spellings: only words that address a model are looked for in these ───────────────────────────
-
-_TELLING: Final = (
-    "ignore", "disregard", "forget", "previous", "instruction", "system", "prompt", "reveal", "restrict",
-    "rules",
-    "above", "secret", "without", "unfiltered", "you are", "password", "memory", "override",
-)  # fmt: skip
-_DIGIT_IN_WORD: Final = re.compile(r"[a-z][013457]|[013457][a-z]")
-_EMPHASIS: Final = re.compile(r"[*`~]{1,3}")
-_LEET: Final = str.maketrans("01345789@$!|", "oieastbgasil")
-_ROT13: Final = str.maketrans("abcdefghijklmnopqrstuvwxyz", "nopqrstuvwxyzabcdefghijklm")
-_ROTATED: Final = tuple(word.translate(_ROT13) for word in _TELLING)
-_REVERSED: Final = tuple(word[::-1] for word in _TELLING)
-
-
-def _count(text: str, words: tuple[str, ...]) -> int:
-    count = 0
-    for word in words:
-        count += word in text
-    return count
-
-
-def spellings(view: View) -> Iterator[View]:
-    """`view` without emphasis, with digits read as letters, rotated by thirteen, reversed, or spelled out."""
-    low = view.low
-    if _DIGIT_IN_WORD.search(low):
-        read = low.translate(_LEET)
-        if _count(read, _TELLING) >= _count(low, _TELLING) + 2:
-            yield View(read, view.starts, view.ends, disguised=True)
-    if _count(low, _ROTATED) >= 2:
-        yield View(low.translate(_ROT13), view.starts, view.ends, disguised=True)
-    if _count(low, _REVERSED) >= 2:
-        size = len(low)
-        yield view.derive([(low[at], at, at + 1) for at in range(size - 1, -1, -1)], disguised=True)
-    if low.count("**") >= 4 or low.count("`") >= 6:
-        yield _replaced(view, [(*match.span(), "") for match in _EMPHASIS.finditer(view.text)])
-    spelled = [(*match.span(), _spelled_out(match)) for match in _SPELLED.finditer(view.text)]
-    if spelled:
-        yield _replaced(view, spelled, disguised=True)
