@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.contrib.auth.models import User
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from chats.querysets import ABANDONED, ChatQuerySet, InstructionQuerySet, TopicQuerySet
@@ -170,7 +171,9 @@ class Chat(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"turn {self.seq} of {self.topic_id}"
+        if self.parent_id is not None:
+            return gettext("%(topic)s, step %(number)s") % {"topic": self.topic, "number": self.position}
+        return gettext("%(topic)s, turn %(number)s") % {"topic": self.topic, "number": self.seq}
 
     @property
     def was_given_up(self) -> bool:

@@ -13,6 +13,7 @@ from unfold.decorators import display
 
 from chats import schedule
 from chats.models import Chat, Instruction, Topic
+from memories.admin.words import RANKERS
 from memories.models import Extraction
 from projects.admin import ProjectFilter, ReadableAdmin, visible
 from projects.admin.fragments import (
@@ -128,10 +129,12 @@ class TopicAdmin(ReadableAdmin):
     def summary_said(self, obj: Topic) -> SafeString | str:
         if (summary := obj.summary) is None:
             return NOTHING
-        told = gettext("up to turn %(through)s, %(n)s tokens, by %(backend)s") % {
+        told = gettext("up to turn %(through)s, %(n)s tokens, made %(how)s") % {
             "through": number(summary.through),
             "n": number(summary.tokens),
-            "backend": " · ".join(filter(None, (summary.backend, summary.model))),
+            "how": " · ".join(
+                filter(None, (str(RANKERS.get(summary.backend, summary.backend)), summary.model))
+            ),
         }
         return stacked((prose(summary.text), quiet(told), quiet(moment(summary.created_at))))
 

@@ -28,7 +28,7 @@ from projects.admin.fragments import (
     table,
     tags,
 )
-from projects.admin.words import ACTIONS, TRANSPORTS, reason_said
+from projects.admin.words import ACTIONS, NO_EXPIRY, TRANSPORTS, reason_said, who
 
 if TYPE_CHECKING:
     from typing import Any
@@ -92,7 +92,7 @@ class MemoryPieces:
 
     @display(description=_("expires"))
     def expires_said(self, obj: Memory) -> SafeString | str:
-        return moment(obj.expires_at) if obj.expires_at else str(_("never"))
+        return moment(obj.expires_at) if obj.expires_at else str(NO_EXPIRY)
 
     @display(description=_("keywords"))
     def word_tags(self, obj: Memory) -> SafeString | str:
@@ -255,7 +255,7 @@ class MemoryPieces:
                 ACTIONS.get(f"memory.{version.action}", version.action),
                 stacked(
                     (
-                        version.actor_name or NOTHING,
+                        who(version.actor_kind, version.actor_name) or NOTHING,
                         quiet(TRANSPORTS.get(version.transport, version.transport)),
                     )
                 ),

@@ -24,7 +24,7 @@ from projects.admin.fragments import (
     stacked,
     tags,
 )
-from projects.admin.words import ACTIONS, ACTORS, TRANSPORTS, reason_said
+from projects.admin.words import ACTIONS, ACTORS, TRANSPORTS, UNNAMED, reason_said, who
 
 if TYPE_CHECKING:
     from typing import Any
@@ -73,8 +73,9 @@ class VersionAdmin(ReadableAdmin):
 
     @display(description=_("who"), ordering="actor_name")
     def who(self, obj: Any) -> SafeString | str:
-        kind = ACTORS.get(obj.actor_kind, obj.actor_kind)
-        return stacked((obj.actor_name or NOTHING, quiet(kind, TRANSPORTS.get(obj.transport, obj.transport))))
+        kind = "" if obj.actor_kind in UNNAMED else ACTORS.get(obj.actor_kind, obj.actor_kind)
+        name = who(obj.actor_kind, obj.actor_name) or NOTHING
+        return stacked((name, quiet(kind, TRANSPORTS.get(obj.transport, obj.transport))))
 
     @display(description=_("status"), ordering="status")
     def state(self, obj: Any) -> SafeString:

@@ -27,6 +27,7 @@ from projects.admin.fragments import (
     tags,
 )
 from projects.admin.pages import ProjectFilter, ReadableAdmin, StoreAdmin, actor
+from projects.admin.words import NO_EXPIRY
 from projects.models import ApiKey, AuditEvent, Project, ProjectGrant, Scope
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class KeyPieces:
 
     @display(description=_("expires"), ordering="expires_at")
     def expires(self, obj: ApiKey) -> SafeString | str:
-        return moment(obj.expires_at) if obj.expires_at else str(_("never"))
+        return moment(obj.expires_at) if obj.expires_at else str(NO_EXPIRY)
 
     @display(description=_("revoked"))
     def revoked(self, obj: ApiKey) -> SafeString | str:

@@ -13,7 +13,7 @@ from unfold.decorators import display
 
 from projects.admin.fragments import BETWEEN, NOTHING, counted, link, moment, page, quiet, stacked, tags
 from projects.admin.pages import CodeFilter, ReadableAdmin, visible
-from projects.admin.words import ACTIONS, ACTORS, COUNTS, TARGETS, TRANSPORTS, reason_said
+from projects.admin.words import ACTIONS, ACTORS, COUNTS, TARGETS, TRANSPORTS, UNNAMED, reason_said, who
 from projects.http.idempotency import stored_key
 from projects.models import AuditEvent, IdempotencyRecord, Project
 
@@ -78,8 +78,9 @@ class AuditEventAdmin(ReadableAdmin):
 
     @display(description=_("who"), ordering="actor_name")
     def who(self, obj: AuditEvent) -> SafeString | str:
-        name = page(User, obj.user_id, obj.actor_name) if obj.user_id else obj.actor_name
-        kind = ACTORS.get(obj.actor_kind, obj.actor_kind)
+        called = who(obj.actor_kind, obj.actor_name)
+        name = page(User, obj.user_id, called) if obj.user_id else called
+        kind = "" if obj.actor_kind in UNNAMED else ACTORS.get(obj.actor_kind, obj.actor_kind)
         return stacked((name, quiet(kind, TRANSPORTS.get(obj.transport, obj.transport))))
 
     @display(description=_("about"))

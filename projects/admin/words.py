@@ -55,6 +55,9 @@ ACTORS = {
     "worker": _("worker"),
     "system": _("system"),
 }
+# Nobody has given these a name of their own.
+UNNAMED = ("worker", "system")
+NO_EXPIRY = pgettext_lazy("when something expires", "never")
 TRANSPORTS = {
     "api": _("API"),
     "web": _("web"),
@@ -116,3 +119,8 @@ REASONS: dict[str, object] = {}
 def reason_said(reason: str | None) -> str:
     """A person's own words, or those of a code."""
     return str(REASONS.get(reason or "", reason or ""))
+
+
+def who(kind: str, name: str) -> str:
+    """An actor as the reader calls it: a person's or a key's name, the machinery's in the reader's language."""
+    return str(ACTORS[kind]) if kind in UNNAMED else name

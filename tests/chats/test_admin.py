@@ -160,8 +160,9 @@ def test_a_turn_shows_the_summary_and_the_turns_of_other_topics_that_it_was_give
     assert "Round the invoices half up → Rounded" in shown(browser, elsewhere), "its own digest"
     topic_page = shown(browser, asked.topic)
     assert "- 1: Build page 0 → Built it" in topic_page
-    assert "by rules" in topic_page
-    assert "由 rules 生成" in shown(browser, asked.topic, "zh-hans")
+    assert "made by rules" in topic_page
+    assert "按规则生成" in shown(browser, asked.topic, "zh-hans")
+    assert "pages，第 3 轮" in shown(browser, asked, "zh-hans"), "its own heading"
     Summary.objects.all().delete()
     assert "forgotten since" in shown(browser, asked)
 

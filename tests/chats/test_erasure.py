@@ -370,8 +370,8 @@ def test_the_command_goes_through_every_project_or_one(project: Project) -> None
     assert text.splitlines()[-1] == "2 projects would be touched"
     assert "shop: turns 1, recalls 1, topics 1" in text
     assert Chat.objects.exclude(message="").count() == 2
-    assert said("--author-ref", "u-7", "--project", "other").splitlines()[-1] == "1 projects touched"
-    assert said("--author-ref", "u-7").splitlines()[-1] == "1 projects touched"
+    assert said("--author-ref", "u-7", "--project", "other").splitlines()[-1] == "1 project touched"
+    assert said("--author-ref", "u-7").splitlines()[-1] == "1 project touched"
     assert copies(project) == {}
     assert AuditEvent.objects.filter(action="person.erase", actor_kind=SYSTEM.kind).count() == 2
     for wrong in (["--user", "nobody"], ["--author-ref", "u-7", "--project", "nowhere"], []):

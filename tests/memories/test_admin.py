@@ -455,3 +455,16 @@ def test_a_hundred_and_fifty_are_deleted_from_the_list_and_the_page_says_so(
     assert "150" in " ".join(str(message) for message in done.context["messages"])
     assert (Memory.objects.count(), Tombstone.objects.count()) == (0, 150)
     assert AuditEvent.objects.filter(action="memory.delete", transport="admin").count() == 150
+
+
+def test_a_page_in_chinese_names_the_worker_and_what_never_expires_in_chinese(
+    project: Project, browser: Client
+) -> None:
+    memory = proposal(project)
+    store.reject(project=project, memory_id=memory.pk, by=Actor.for_user(project.owner, transport="web"))
+    html = browser.get(
+        reverse(CHANGE, args=[memory.pk]), headers={"accept-language": "zh-hans"}
+    ).content.decode()
+    assert "后台进程" in html
+    assert ">worker<" not in html
+    assert "永不" in html

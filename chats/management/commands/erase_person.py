@@ -40,7 +40,7 @@ class Command(BaseCommand):
             told = ", ".join(f"{name} {count}" for name, count in counts.items() if count)
             self.stdout.write(f"{project.slug}: {told or 'nothing'}")
         verb = "would be touched" if options["dry_run"] else "touched"
-        self.stdout.write(f"{len(found)} projects {verb}")
+        self.stdout.write(f"{len(found)} project{'s' * (len(found) != 1)} {verb}")
 
 
 def _user(name: str | None) -> User | None:
