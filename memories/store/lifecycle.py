@@ -52,7 +52,7 @@ def confirm(
         raise ProposalDecided(memory)
     if changes:
         memory = edit(project=project, memory_id=memory_id, changes=changes, by=by, reason=reason)
-    draft_of(memory).guarded()
+    Draft.of(memory).guarded()
     target = memory.replaces if is_proposal else None
     if target is not None and target.status in (Status.ACTIVE, Status.DISABLED):
         if target.version != (target_version or memory.replaces_version):
@@ -112,7 +112,7 @@ def edit(
     if memory.status not in (Status.PROPOSED, Status.ACTIVE, Status.DISABLED):
         raise WrongStatus(memory)
     respect(memory, by=by)
-    old = draft_of(memory)
+    old = Draft.of(memory)
     wanted: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()
     }
@@ -191,7 +191,7 @@ def _switch(
         raise WrongStatus(memory)
     respect(memory, by=by)
     if after == Status.ACTIVE:
-        held = draft_of(memory).guarded()
+        held = Draft.of(memory).guarded()
         withhold(memory, "" if by.is_person else held)
     memory.status = after
     memory.status_changed_by_person = by.is_person
@@ -204,7 +204,3 @@ def _switch(
 def _require_person(by: Actor) -> None:
     if not by.is_person:
         raise PersonRequired
-
-
-def draft_of(memory: Memory) -> Draft:
-    return Draft.of(memory)

@@ -13,9 +13,9 @@ from memories import guard
 from memories.models import Candidate, Change, Extraction, Memory, Recall, RecallBlock, RecallItem, Status
 from memories.store import changes, tombstones
 from memories.store.changes import verb
+from memories.store.drafts import Draft
 from memories.store.errors import PersonRequired, WrongStatus
 from memories.store.keys import suffixed
-from memories.store.lifecycle import draft_of
 from memories.store.locks import lock
 from memories.store.writing import load, respect, save, supersede, trust, withhold
 from projects import audit
@@ -71,7 +71,7 @@ def restore(*, project: Project, memory_id: int, by: Actor, reason: str = "") ->
         memory.status = Status.ACTIVE
     respect(memory, by=by)
     memory.project = project
-    held = draft_of(memory).guarded()
+    held = Draft.of(memory).guarded()
     if by.is_person and memory.status != Status.PROPOSED:
         withhold(memory, "")
         trust(memory, by=by)

@@ -12,8 +12,9 @@ from memories.models import Memory, Status
 from memories.querysets import HOLDING_KEYS
 from memories.store import tombstones
 from memories.store.changes import verb
+from memories.store.drafts import Draft
 from memories.store.errors import NothingToUndo, PartnerChanged, PersonRequired, StaleMemory
-from memories.store.lifecycle import EDITABLE, draft_of
+from memories.store.lifecycle import EDITABLE
 from memories.store.locks import lock
 from memories.store.removal import UNDO_FOR, link_again, remove, still_there, versions_of
 from memories.store.writing import MAX_EVIDENCE, respect, save, trust, withhold
@@ -167,7 +168,7 @@ def _take_back(
             return None
         _reverse(memory, step)
     respect(memory, by=by)
-    held = draft_of(memory).guarded()
+    held = Draft.of(memory).guarded()
     if stands_behind and memory.status in HOLDING_KEYS:
         memory.status_changed_by_person = True
         trust(memory, by=by)
