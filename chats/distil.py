@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError, connection
 from django.utils import timezone
 
-from chats import instructions, schedule
+from chats import batches, instructions, schedule
 from chats.models import Chat, Topic
 from chats.schedule import Claim, LeaseLost
 from chats.transcripts import build_transcript
@@ -43,8 +43,6 @@ logger = logging.getLogger(__name__)
 RunStatus, ErrorKind = Extraction.RunStatus, Extraction.ErrorKind
 # How often a turn is read alone, and in vain, before it is given up.
 TRIES = 3
-# Errors that say nothing about what was read: it comes again, whole, after a back-off.
-NOT_OF_THE_TURNS = (ErrorKind.PROVIDER, ErrorKind.INTERNAL)
 # How long a run waits for a database that restarts, to write down how it ended.
 PAUSES_S = (0.5, 1.0, 2.0, 4.0, 8.0)
 # Cannot connect, gone away, lost in mid-query, killed, shut down.
@@ -58,11 +56,11 @@ def run(topic_id: int) -> bool:
         return False
     try:
         topic = Topic.objects.select_related("project").get(pk=topic_id)
-        turns = oldest_unread(topic)
+        turns = batches.oldest_unread(topic)
         if not topic.project.memory_enabled:
             return _end_quietly(claim, turns)
         if not turns and claim.trigger == schedule.Trigger.TOPIC_COMPLETED:
-            turns = closing(topic)
+            turns = batches.closing(topic)
         if not turns:
             return _release(claim)
         if turns[0].distil_attempts >= TRIES:
@@ -77,62 +75,6 @@ def run(topic_id: int) -> bool:
         # Before anything of the run was written down. Without this its topic would be locked until the lease ends.
         logger.exception("topic %s could not be distilled", topic_id)
         return _when_there(lambda: _release_failed(claim))
-
-
-def oldest_unread(topic: Topic) -> list[Chat]:
-    """The oldest turns no run has read, whole, as many as fit DISTIL_MAX_TOKENS; at least one if there is one.
-
-    After a run that failed on what it read, or whose worker died, at most half as many as that one took.
-    """
-    chosen: list[Chat] = []
-    tokens = 0
-    for turn in Chat.objects.undistilled().filter(topic=topic).order_by("seq").iterator(chunk_size=50):
-        tokens += turn.message_tokens + turn.reply_tokens
-        if chosen and tokens > settings.DISTIL_MAX_TOKENS:
-            break
-        chosen.append(turn)
-    # A provider that was down in between does not make a run take more again.
-    last = (
-        Extraction.objects.filter(topic=topic)
-        .exclude(status=RunStatus.CANCELLED)
-        .exclude(status=RunStatus.FAILED, error_kind__in=NOT_OF_THE_TURNS)
-        .first()
-    )
-    if last is None or last.status not in (RunStatus.FAILED, RunStatus.ABANDONED):
-        return chosen
-    if chosen and chosen[0].pk in last.chats_read:
-        return chosen[: max(1, len(last.chats_read) // 2)]
-    return chosen
-
-
-def may_show_procedures(topic_id: int) -> bool:
-    """Whether a turn of the topic, or a step of one, names tools: a way of doing a task may have been seen."""
-    done = Chat.objects.filter(topic=topic_id, status=Chat.ChatStatus.SUCCEEDED)
-    return done.exclude(tools=[]).exists()
-
-
-def closing(topic: Topic) -> list[Chat]:
-    """The last turns of a completed topic, all of them read before: once more as a whole, for the procedures.
-
-    None of them where a run has done that since the last of them ended, or tried and failed for what it read.
-    """
-    if topic.status != Topic.TopicStatus.COMPLETED or not may_show_procedures(topic.pk):
-        return []
-    chosen: list[Chat] = []
-    tokens = 0
-    read = Chat.objects.turns().filter(topic=topic, status=Chat.ChatStatus.SUCCEEDED).order_by("-seq")
-    for turn in read.iterator(chunk_size=50):
-        tokens += turn.message_tokens + turn.reply_tokens
-        if chosen and tokens > settings.DISTIL_MAX_TOKENS:
-            break
-        chosen.append(turn)
-    ended = max((turn.finished_at for turn in chosen if turn.finished_at), default=None)
-    tried = Extraction.objects.filter(topic=topic, trigger=schedule.Trigger.TOPIC_COMPLETED).exclude(
-        status=RunStatus.FAILED, error_kind__in=NOT_OF_THE_TURNS
-    )
-    if ended is None or tried.filter(started_at__gte=ended).exists():
-        return []
-    return chosen[::-1]
 
 
 def take_up_again(extraction: Extraction) -> None:
@@ -223,19 +165,13 @@ def _ask(
         _when_there(lambda: breaker.failed(admission, error, now=timezone.now()))
         raise
     except (extracting.Unreadable, extracting.InputRefused):
-        _when_there(lambda: _answered(admission))
+        _when_there(lambda: schedule.answered(admission))
         raise
     except Exception:
         breaker.let_go(admission)
         raise
-    _when_there(lambda: _answered(admission))
+    _when_there(lambda: schedule.answered(admission))
     return transcript, extracted
-
-
-@atomic_retry
-def _answered(admission: Admission) -> None:
-    if breaker.answered(admission):
-        schedule.wake(admission.backend)
 
 
 @atomic_retry
@@ -345,7 +281,7 @@ def _fail(claim: Claim, extraction: Extraction, turns: Sequence[Chat], error: Ex
     schedule.hold(claim)
     _end_run(extraction, RunStatus.FAILED, error_kind=kind, **_told(error))
     is_alone = len(turns) == 1
-    if kind in NOT_OF_THE_TURNS:
+    if kind in batches.NOT_OF_THE_TURNS:
         if is_alone:
             Chat.objects.filter(pk=turns[0].pk).update(distil_attempts=extraction.attempts - 1)
         asked = _asked_until(error)
@@ -393,7 +329,7 @@ def _told(error: Exception) -> dict[str, Any]:
 def _asked_until(error: Exception) -> datetime | None:
     """When the provider itself asked to be tried again; no longer than the longest back-off."""
     asked_s = error.retry_after_s if isinstance(error, extracting.ProviderDown) else None
-    return timezone.now() + timedelta(seconds=min(asked_s, schedule.BACK_OFF_S[-1])) if asked_s else None
+    return timezone.now() + timedelta(seconds=schedule.at_most(asked_s)) if asked_s else None
 
 
 def _when_there[R](write: Callable[[], R]) -> R:

@@ -167,7 +167,9 @@ def read(turn: Chat, *, title: str) -> tuple[str, tuple[int, ...]]:
     digest = digests.digest(message, turn.reply, files)
     if not digest:
         return "", ()
-    told = digests.telling(message=message, reply=turn.reply, files=files, digest=digest, title=gist.named(title))
+    told = digests.telling(
+        message=message, reply=turn.reply, files=files, digest=digest, title=gist.named(title)
+    )
     return digest, tuple(map(digests.number_of, told))
 
 

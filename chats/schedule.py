@@ -17,11 +17,14 @@ from django.utils import timezone
 
 from chats import queue
 from chats.models import Chat, Topic
+from memories.extraction import breaker
 from memories.models import Extraction
 from projects.transactions import atomic_retry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from memories.extraction.breaker import Admission
 
 FIELDS = ["distil_pending", "distil_pending_since", "distil_due_at", "distil_trigger"]
 BACK_OFF_S = (30, 60, 120, 300, 600, 1800, 3600)
@@ -126,9 +129,9 @@ def release_failed(claim: Claim, *, waits_for: str = "", not_before: datetime | 
     if topic is None:
         return False
     now = timezone.now()
-    back_off = BACK_OFF_S[min(topic.distil_failures, len(BACK_OFF_S) - 1)]
+    back_off = timedelta(seconds=back_off_s(topic.distil_failures))
     topic.distil_failures += 1
-    topic.distil_retry_at = max(now + timedelta(seconds=back_off), not_before or now)
+    topic.distil_retry_at = max(now + back_off, not_before or now)
     topic.distil_waits_for = waits_for
     _keep_pending(topic, now=now)
     topic.save(update_fields=_DISTIL_FIELDS)
@@ -138,18 +141,40 @@ def release_failed(claim: Claim, *, waits_for: str = "", not_before: datetime | 
 def wait(claim: Claim, *, waits_for: str, until: datetime) -> bool:
     """Give the topic back unread: the provider of the backend `waits_for` is left alone until then. No failure.
 
-    Topics that wait for one provider come back spread over a while, not all at once. False, as nothing is due.
+    False, as nothing is due.
     """
     topic = _held(claim)
     if topic is None:
         return False
     now = timezone.now()
-    spread = min(MAX_SPREAD_S, 1 + (until - now).total_seconds() / 10)
-    topic.distil_retry_at = until + timedelta(seconds=random.uniform(0, max(spread, 0)))  # noqa: S311 (no secret)
+    topic.distil_retry_at = soon_after(until, now=now)
     topic.distil_waits_for = waits_for
     _keep_pending(topic, now=now)
     topic.save(update_fields=_DISTIL_FIELDS)
     return False
+
+
+def back_off_s(failures: int) -> int:
+    """How long what has failed so often before waits after one more failure."""
+    return BACK_OFF_S[min(failures, len(BACK_OFF_S) - 1)]
+
+
+def at_most(asked_s: float) -> float:
+    """How long a provider that asks for so long is left alone."""
+    return min(asked_s, BACK_OFF_S[-1])
+
+
+def soon_after(until: datetime, *, now: datetime) -> datetime:
+    """When one of those that wait for a provider until then looks again: not all of them at once."""
+    spread_s = min(MAX_SPREAD_S, 1 + (until - now).total_seconds() / 10)
+    return until + timedelta(seconds=random.uniform(0, max(spread_s, 0)))  # noqa: S311 (no secret)
+
+
+@atomic_retry
+def answered(admission: Admission) -> None:
+    """The provider answered, whatever it said; if it was left alone, what waits for it is due."""
+    if breaker.answered(admission):
+        wake(admission.backend)
 
 
 def wake(backend: str) -> int:

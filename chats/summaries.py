@@ -9,7 +9,6 @@ if the claim still holds and nobody else summed up meanwhile. Nothing of a turn 
 from __future__ import annotations
 
 import logging
-import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
@@ -158,7 +157,7 @@ def _claim(topic_id: int) -> Claim | None:
     if failures is None:
         return None
     # One whose run died comes again later each time.
-    held_s = max(settings.DISTIL_LEASE_S, _back_off_s(failures))
+    held_s = max(settings.DISTIL_LEASE_S, schedule.back_off_s(failures))
     claim = Claim(topic_id, now + timedelta(seconds=held_s), min(failures + 1, 1_000))
     due = Topic.objects.filter(pk=topic_id, summary_due_at__lte=now)
     won = due.update(summary_due_at=claim.until, summary_failures=claim.failures)
@@ -230,7 +229,7 @@ def _sum_up(claim: Claim, topic: Topic, stretch: _Stretch) -> bool:
         logger.warning("topic %s waits to be summed up: provider down, %s", topic.pk, down.reason)
         return _fail(claim, not_before_s=down.retry_after_s)
     except (extracting.Unreadable, extracting.InputRefused) as error:
-        _answered(admission)
+        schedule.answered(admission)
         logger.warning("topic %s could not be summed up by %s: %s", topic.pk, backend.name, error.reason)
         if claim.failures < TRIES:
             return _fail(claim)
@@ -241,7 +240,7 @@ def _sum_up(claim: Claim, topic: Topic, stretch: _Stretch) -> bool:
         breaker.let_go(admission)
         raise
     else:
-        _answered(admission)
+        schedule.answered(admission)
     return _store(claim, topic, through=through, summary=_row(topic, through, summarised, made_by, model))
 
 
@@ -280,12 +279,6 @@ def _row(topic: Topic, through: int, summarised: Summarised, made_by: str, model
         tokens_in=summarised.usage.input,
         tokens_out=summarised.usage.output,
     )
-
-
-@atomic_retry
-def _answered(admission: breaker.Admission) -> None:
-    if breaker.answered(admission):
-        schedule.wake(admission.backend)
 
 
 # --- Let go ------------------------------------------------------------------------------------------------
@@ -343,16 +336,16 @@ def _release(topic: Topic, project: Project) -> bool:
 
 @atomic_retry
 def _wait(claim: Claim, *, until: datetime) -> bool:
-    """The provider is left alone until then; those that wait for it come back spread over a while. No failure."""
-    spread_s = random.uniform(0, schedule.MAX_SPREAD_S)  # noqa: S311 (no secret)
-    due_at = max(until, timezone.now()) + timedelta(seconds=spread_s)
+    """The provider is left alone until then. No failure."""
+    now = timezone.now()
+    due_at = schedule.soon_after(max(until, now), now=now)
     return _postpone(_held(claim), due_at, failures=claim.failures - 1)
 
 
 @atomic_retry
 def _fail(claim: Claim, *, not_before_s: float | None = None) -> bool:
     """Due again, but not before the next back-off has passed. The older summary stays."""
-    pause_s = max(_back_off_s(claim.failures - 1), min(not_before_s or 0.0, schedule.BACK_OFF_S[-1]))
+    pause_s = max(schedule.back_off_s(claim.failures - 1), schedule.at_most(not_before_s or 0.0))
     due_at = timezone.now() + timedelta(seconds=pause_s)
     try:
         return _postpone(_held(claim), due_at, failures=claim.failures)
@@ -364,7 +357,3 @@ def _postpone(topic: Topic, due_at: datetime, *, failures: int) -> bool:
     topic.summary_due_at, topic.summary_failures = due_at, failures
     topic.save(update_fields=["summary_due_at", "summary_failures"])
     return False
-
-
-def _back_off_s(failures: int) -> int:
-    return schedule.BACK_OFF_S[min(failures, len(schedule.BACK_OFF_S) - 1)]

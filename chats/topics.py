@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from chats import distil, instructions, schedule, summaries
+from chats import batches, distil, instructions, schedule, summaries
 from chats.errors import NothingToRetry
 from chats.models import Chat, Topic
 from memories import guard, store
@@ -42,7 +42,7 @@ def complete_topic(*, project: Project, topic_id: int, by: Actor) -> Topic:
     topic.updated_at = now
     ended = instructions.end_all(topic=topic)
     if project.memory_enabled and (
-        schedule.has_waiting_turns(topic.pk) or distil.may_show_procedures(topic.pk)
+        schedule.has_waiting_turns(topic.pk) or batches.may_show_procedures(topic.pk)
     ):
         schedule.make_due(topic, now=now, trigger=schedule.Trigger.TOPIC_COMPLETED, at_once=True)
     summaries.make_due(topic, now=now, at_once=True)

@@ -2,11 +2,11 @@
 
 from django.urls import path
 
+from memories.api.bulk import BulkView
 from memories.api.extractions import ExtractionListView, ExtractionView
 from memories.api.recalls import RecallView
 from memories.api.verbs import (
     ArchiveView,
-    BulkView,
     ConfirmView,
     DisableView,
     EnableView,

@@ -296,7 +296,7 @@ def test_a_topic_about_to_wait_is_not_forgotten_when_the_provider_answers_that_v
         try:
             return admit(backend, now=now)
         except breaker.BreakerOpen:
-            distil._answered(breaker.Admission(backend))
+            schedule.answered(breaker.Admission(backend))
             raise
 
     monkeypatch.setattr(breaker, "admit", admit_and_close)
