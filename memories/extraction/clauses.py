@@ -20,7 +20,8 @@ _COMMENT = re.compile(
 
 
 def is_request(clause: str) -> bool:
-    return phrases.REQUEST.search(phrases.OPENERS.sub("", clause)) is not None
+    bare = phrases.OPENERS.sub("", clause)
+    return phrases.REQUEST.search(bare) is not None or phrases.ASKED.search(clause) is not None
 
 
 def is_question(sentence: Sentence) -> bool:

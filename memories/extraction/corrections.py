@@ -53,10 +53,9 @@ def stand_alone(said: str, turn: Turn, transcript: Transcript) -> str:
         return ""
     rest = phrases.TAIL.sub("", right["rest"])
     kind = "number" if re.match(_NUMBER, rest) else "name" if re.match(_NAME, rest) else ""
-    subjects = {subject.casefold(): subject for subject in _subjects(kind, _before(turn, transcript))}
-    if not kind or len(subjects) != 1:
+    subject = _one_of(list(_subjects(kind, _before(turn, transcript)))) if kind else ""
+    if not subject:
         return ""
-    (subject,) = subjects.values()
     if re.search(r"[\u4e00-\u9fff]", subject):
         verb = {"改成": "改为", "换成": "改为"}.get(right["zh"] or "", right["zh"] or "是")
         return f"{subject}{verb} {rest}"
@@ -69,9 +68,24 @@ def _before(turn: Turn, transcript: Transcript) -> str:
     return f"{earlier[-1].readable}\n{earlier[-1].readable_reply}" if earlier else ""
 
 
-def _subjects(kind: str, text: str) -> Iterator[str]:
-    if not kind:
-        return
+def _one_of(stated: list[tuple[str, str]]) -> str:
+    """The one thing that all speak of, by its fullest name: who repeats a value calls its subject by less of it."""
+    if not stated:
+        return ""
+    subject, value = max(stated, key=lambda one: len(one[0]))
+    for other, its_value in stated:
+        shorter = other.casefold().removeprefix("the ")
+        is_same = other.casefold() == subject.casefold()
+        if not is_same and not (
+            its_value == value
+            and re.search(rf"(?:^|[\W\u4e00-\u9fff]){re.escape(shorter)}$", subject, re.IGNORECASE)
+        ):
+            return ""
+    return subject
+
+
+def _subjects(kind: str, text: str) -> Iterator[tuple[str, str]]:
+    """What the clauses of a text give a value, and which."""
     for sentence in split(text):
         for clause in sentence.clauses:
             bare = _BEFORE_SUBJECT.sub("", phrases.OPENERS.sub("", clause.text))
@@ -80,4 +94,4 @@ def _subjects(kind: str, text: str) -> Iterator[str]:
                 continue
             subject = (stated["subject"] or stated["named"]).strip()
             if len(subject) > 1 and not _NO_SUBJECT.search(subject):
-                yield subject
+                yield subject, (stated["value"] or stated["said"]).rstrip(".,:/").casefold()

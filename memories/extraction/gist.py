@@ -50,7 +50,7 @@ _CHATTER: Final = re.compile(
     re.IGNORECASE,
 )
 _OPENING: Final = re.compile(
-    r"^(?:好的?|当然可以|当然|没问题|明白了?|收到|了解|可以|嗯+|行|对|您好|你好|谢谢|辛苦了?|麻烦(?:你|您)?|请问?|帮我|帮忙"
+    r"^(?:好的?(?!了)|当然可以|当然|没问题|明白了?|收到|了解|可以(?!了)|嗯+|行(?!了)|对了?|您好|你好|谢谢|辛苦了?|麻烦(?:你|您)?|请问?|帮我|帮忙"
     r"|(?:sure|ok(?:ay)?|of course|certainly|great|got it|understood|thanks|thank you|hello|hi|hey|please"
     r"|can you|could you|now|well|so|also))(?:[\s,，。.!！:：、~～]+|(?<=[\u3400-\u9fff]))",
     re.IGNORECASE,

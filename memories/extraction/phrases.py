@@ -102,6 +102,16 @@ _EN_TASK = (
     r"analy[sz]e|plan|design|book|schedule|figure|work\s+on|walk|provide|double-check|get|take|pull|open|finish|extend|split|extract|debug|investigate|"
     r"clean\s+up|migrate|upgrade|bump|revert|undo|rewrite|simplify|optimi[sz]e|swap|replace|move|hook|wire|scaffold|dive|focus|lock)\b"
 )
+# Work that is asked for by other verbs, too; these name how things are done as well ("deploy only on Tuesdays", "备份保留
+# 30 天"), so they ask only behind a courtesy, or with this very thing as their object, and not for every case.
+_EN_WORK = (
+    r"(?:publish|deploy|release|ship|upload|download|run|rerun|execute|email|mail|post|print|resize|compress|crop|export|import|merge|push|copy|sync|back\s+up"
+    r"|order|buy|call|contact|notify|invite|announce|archive|restore|rebuild|restart|collect|gather|count|calculate|measure|reproduce|proofread|polish|shorten"
+    r"|arrange|prepare|reserve|cancel|submit|register|pay|pack|label|scan|fetch|load|attach|fill\s+in|apply)\b"
+)
+_EN_FOR_EVERY_CASE = r"(?!.*\b(?:always|never|only|every|each|any|all|whenever|when|until|unless|before|after|if|not|than|by\s+default|instead|without|once)\b|.*n't\b|.*\b\w{2,9}days\b)"
+_ZH_WORK = r"(?:发布|部署|上传|下载|运行|执行|导出|导入|合并|推送|打包|发送|寄|打印|压缩|裁剪|安排|预约|预订|联系|通知|提交|同步|备份|归档|恢复|安装|升级|迁移|清理|更新|核对|统计|汇总|计算|订|购买|启动|重启)"
+_ZH_FOR_EVERY_CASE = r"(?!.*(?:都|一律|统一|必须|只|每|任何|所有|之?[前后时]|不|别|用|走))"
 REQUEST = _any(
     r"^(?:好的?|那么?|嗯|行|ok|现在|然后|再|接着|最后|顺便|另外|还有|首先|[\s，,、])*(?:请|麻烦|劳烦|拜托|可以|能否)?(?:你|您|咱们?|我们)?(?:现在|先|再|就|来)?"
     r"(?:帮(?:我|忙|我们|他|一下)|给我|替我|为我|我(?:要|想|需要|希望)(?:你|做|一|看|加|改|在|把|实现|写|个)|继续|开始(?!时间|日期)|接下来|"
@@ -111,7 +121,14 @@ REQUEST = _any(
     rf"^{_EN_LEAD}{_EN_TASK}",
     r"^(?:(?:and|so|then|also|now|ok|okay)[\s,]+)*(?:can|could|would|will)\s+you\b|^(?:(?:and|so|then|now)\s+)*(?:i|we)(?:'d|\s+would)?\s+(?:need|want|like)\s+(?:you\s+)?to\b|^let's\s+(?:see|do|start|begin|get|focus|move|talk|make|build|add|try|work|continue|fix|look|dive)\b",
     r"^(?:做|写|建|画|改|修|加|删)(?:登录|注册|首页|列表|页面|接口|按钮|表单|测试|文档|功能)",
+    rf"^{_EN_LEAD}{_EN_WORK}\s+(?:this|that|these|those|it|v?\d)\b{_EN_FOR_EVERY_CASE}",
+    rf"^{_ZH_WORK}\s*(?:v?\d|这|那){_ZH_FOR_EVERY_CASE}",
     r"(?<!了)一下(?:吧|呗)?$",
+)
+# The same with the courtesy that OPENERS take off.
+ASKED = _any(
+    rf"^(?=(?:\w+\s+){{0,3}}(?:please|now|next|you\s+to|go\s+ahead\s+and|help\s+me)\b){_EN_LEAD}{_EN_WORK}{_EN_FOR_EVERY_CASE}",
+    rf"^(?:现在|然后|再|接着|最后|顺便|另外|[\s，,、])*(?:请|麻烦|劳烦|拜托)(?:你|您)?(?:现在|先|再|就|来)?(?:{_ZH_WORK}){_ZH_FOR_EVERY_CASE}",
 )
 # Words before the matter itself; stripped from a content, allowed before a decision's subject.
 OPENERS = re.compile(

@@ -37,7 +37,7 @@ _NOT_YET = re.compile(
 _ASKING = re.compile(
     r"^(?:(?:please|now|then|next|so|ok|okay|and|also|first|hey|hi|can\s+you|could\s+you|would\s+you|will\s+you|"
     r"i\s+(?:need|want|would\s+like)\s+you\s+to|let's|help\s+me(?:\s+to)?|go\s+ahead\s+and)[\s,!:]+)+"
-    r"|^(?:(?:好的?|那么?|嗯|现在|然后|再|接着|最后|顺便|另外|首先|麻烦|请|你|您|能不能|能否|可以|帮(?:我|忙|我们)?|给我|一下)[\s，,、]*)+",
+    r"|^(?:(?:好[的了]?|那么?|嗯|现在|然后|再|接着|最后|顺便|另外|首先|麻烦|请|你|您|能不能|能否|可以|帮(?:我|忙|我们)?|给我|一下)[\s，,、]*)+",
     re.IGNORECASE,
 )
 _CALL = re.compile(r"^(?:注意|小心|watch\s+out|careful|note)[:：,，\s]+", re.IGNORECASE)

@@ -57,3 +57,41 @@ def test_where_no_subject_is_clear_a_person_is_asked(reply: str) -> None:
 
 def test_a_correction_with_a_subject_keeps_its_own() -> None:
     assert corrected("不对，网关端口是 9000", reply="数据库端口是 5432") == [("网关端口是 9000", None)]
+
+
+@pytest.mark.parametrize(
+    ("message", "reply", "said", "content"),
+    [
+        pytest.param(
+            "支付超时是 15 分钟",
+            "明白，超时设为 15 分钟。",
+            "不对，应该是 30 分钟",
+            "支付超时是 30 分钟",
+            id="zh",
+        ),
+        pytest.param(
+            "The upload limit is 20 MB.",
+            "OK, the limit is set to 20 MB.",
+            "no, it should be 50 MB",
+            "The upload limit is 50 MB",
+            id="en",
+        ),
+    ],
+)
+def test_an_answer_that_repeats_the_value_under_a_shorter_name_speaks_of_the_same(
+    message: str, reply: str, said: str, content: str
+) -> None:
+    assert corrected(said, message=message, reply=reply) == [(content, None)]
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        pytest.param("支付超时是 15 分钟", "超时设为 20 分钟。", id="another value"),
+        pytest.param("支付超时是 15 分钟", "登录超时是 15 分钟。", id="another name"),
+    ],
+)
+def test_another_thing_or_value_before_it_leaves_open_what_is_meant(message: str, reply: str) -> None:
+    assert corrected("不对，应该是 30 分钟", message=message, reply=reply) == [
+        ("应该是 30 分钟", Reason.NO_SUBJECT)
+    ]

@@ -68,6 +68,19 @@ def test_a_turn_in_a_line(message: str, reply: str, files: list[str], line: str)
     assert gist.line(message, reply, files) == line
 
 
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        pytest.param("可以了，图片都正常显示", "可以了，图片都正常显示", id="it works"),
+        pytest.param("好了，报表能打开", "好了，报表能打开", id="done"),
+        pytest.param("可以，把报表发给财务", "把报表发给财务", id="yes"),
+        pytest.param("好的，把报表发给财务", "把报表发给财务", id="well"),
+    ],
+)
+def test_what_is_said_to_work_keeps_its_first_word(message: str, line: str) -> None:
+    assert gist.line(message, "") == line
+
+
 def test_the_sentence_that_settles_something_is_told_before_small_talk() -> None:
     message = (
         "I had a look at the page this morning with my coffee. We agreed to round invoices half up. Nice day."

@@ -41,6 +41,19 @@ def test_each_request_is_a_step() -> None:
     ]
 
 
+def test_work_of_any_trade_is_asked_for() -> None:
+    assert found(
+        turn("Please ship the 12 chairs to the Utrecht hall.", id=1, tools=("print_label", "book_carrier")),
+        turn("Perfect, that works.", id=2),
+    ) == [
+        "When: ship the 12 chairs to the Utrecht hall. Steps: 1. ship the 12 chairs to the Utrecht hall "
+        "(print_label, book_carrier). Tools: print_label, book_carrier"
+    ]
+    assert found(turn("好了，帮我打包这批安装盘", id=1, tools=("pack", "scan")), turn("可以了", id=2)) == [
+        "用于：打包这批安装盘。步骤：1. 打包这批安装盘 (pack、scan)。工具：pack、scan"
+    ]
+
+
 @pytest.mark.parametrize(
     "turns",
     [

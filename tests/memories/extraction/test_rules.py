@@ -6,6 +6,7 @@ import pytest
 from django.conf import settings
 
 from memories.extraction import UnknownBackend, backend
+from memories.extraction.clauses import is_request
 from memories.extraction.rules import MAX_MESSAGE, Rules, signal_proposals
 from memories.extraction.sentences import split
 from memories.extraction.transcript import Signal, without_quoted_matter
@@ -135,6 +136,29 @@ def test_what_is_said_plainly_of_every_case_is_taken_without_a_marker(message: s
 )
 def test_what_is_said_of_this_case_or_this_moment_is_not(message: str) -> None:
     assert read(message) == []
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Please publish the release notes for version 4.2 on the docs site.",
+        "Please call the customer Mrs. Lee.",
+        "Deploy v3.1 to the staging cluster in Utrecht.",
+        "请发布 4.2 版本的更新说明",
+        "部署 4.2 到测试环境",
+    ],
+)
+def test_a_piece_of_work_that_is_asked_for_is_no_fact(message: str) -> None:
+    assert read(message) == []
+    assert any(is_request(clause.plain) for one in split(message) for clause in one.clauses)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Please publish releases only on Tuesdays.", "Please never publish on Fridays.", "请不要在周五发布"],
+)
+def test_a_courtesy_before_a_rule_leaves_it_one(message: str) -> None:
+    assert len(read(message)) == 1
 
 
 def test_our_own_block_in_a_message_yields_nothing() -> None:
