@@ -20,6 +20,7 @@ def words(text: str) -> str:
 
 
 def latin(text: str) -> str:
+    """The alternation `text` of Latin words, whole: "can" is neither in "canary" nor in "can't"."""
     return rf"(?=[a-z])(?:{text})(?!{LETTER}|['’-]{LETTER})"
 
 

@@ -94,6 +94,10 @@ _CONTRACTED = re.compile(r"(?:i|we|you|they|it|he|she|that|there|let)['’](?:m|
 _HELPING = frozenset(("don't", "never", "always", "will", "do", "please"))
 _PLACES = re.compile(r"\b(?:for|in|at|on|with|under|via|per|during|as|is|are|use[sd]?|using)\b", re.I)
 
+# Statements; nobody reads on in more than these, and each is held against each.
+_MOST_CLAIMED, _MOST_SAID = 40, 1_000
+type Atom = tuple[bool, str]
+
 
 def entails(evidence: str, content: str) -> bool:
     """Whether `evidence` says what `content` does: every name, number and word, with the same polarity and order, and
@@ -114,11 +118,6 @@ def entails(evidence: str, content: str) -> bool:
         return False
     words = " ".join(part.text for part in used)
     return _is_no_stronger(words, evidence, content) and not _lacks_condition(said, used, wanted)
-
-
-# Statements; nobody reads on in more than these, and each is held against each.
-_MOST_CLAIMED, _MOST_SAID = 40, 1_000
-type Atom = tuple[bool, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""The offline backend: what a human marked as lasting, in Chinese and English, word for word.
+"""The offline backend: what a human stated for good, in Chinese and English, word for word.
 
-Deterministic and without a model. It trades recall for precision: a sentence is taken only when its own words
-say that it outlasts the moment, and it is its own evidence. It reads the human's own speech and nothing else.
+Deterministic and without a model. It trades recall for precision: a sentence is taken where its own words mark it
+as lasting (`phrases`), or where more speaks for it than against it (`standing`), and it is its own evidence. It
+reads the human's own speech and nothing else.
 """
 
 import re

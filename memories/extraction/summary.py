@@ -5,6 +5,7 @@ the same in prose; what leaves for it is masked and stands as data between tags,
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Final
 
@@ -93,9 +94,13 @@ def kept(text: str) -> str:
     """`text` with its secrets masked, without lines that the guard would not keep, within MAX_TOKENS by whole lines."""
     text = guard.mask(gist.storable(text))
     lines = [line.rstrip() for line in text.splitlines() if line.strip() and gist.is_keepable(line)]
-    while lines and tokens.count("\n".join(lines)) > MAX_TOKENS:
-        lines.pop()
-    told = "\n".join(lines)
+    # A line has a token at least: more of them are not counted.
+    fits = bisect_right(
+        range(1, min(len(lines), MAX_TOKENS) + 1),
+        MAX_TOKENS,
+        key=lambda number: tokens.count("\n".join(lines[:number])),
+    )
+    told = "\n".join(lines[:fits])
     # What no line gives away, lines may together.
     return told if gist.is_keepable(told) else ""
 
@@ -114,8 +119,7 @@ def _fitting(lines: list[str]) -> str:
         if total <= MAX_TOKENS:
             break
         total -= costs.pop(place)
-    told = kept("\n".join(lines[place] for place in sorted(costs)))
-    return told
+    return kept("\n".join(lines[place] for place in sorted(costs)))
 
 
 def _weight(line: str, place: int, of: int) -> float:

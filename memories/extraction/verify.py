@@ -35,11 +35,15 @@ _FRAME = frozenset(
 )
 MAX_IMPORTANCE = 4
 MIN_QUOTE = 4
+# Keywords, files and tools that one proposal may name: as many as a memory holds.
+MAX_NAMED = 12
 # A correction of what? Nobody can tell once the talk is over.
 _SUBJECTLESS_CORRECTION = re.compile(
     r"^(?:应该|应当|其实)?(?:是|叫|改成|改为|换成)|^(?:应该|应当)(?:用|走)|^(?:it|that|this)(?:'s|\s+is|\s+should|\s+must)\b|^should\s+be\b",
     re.IGNORECASE,
 )
+# Characters of a masked secret between two parts of a quote, and places at which such a quote is tried.
+_LONGEST_SECRET, _PLACES = 512, 20
 # What the guard leaves of a secret in a text that a model is shown.
 _MASKED = re.compile(r"[^\s*]{1,2}\*{3}(?!\*)")
 _GUARD_REASONS = {
@@ -127,7 +131,7 @@ def _texts(value: object) -> tuple[str, ...]:
         value = re.split(r"[,，、]", value)
     if not isinstance(value, list | tuple):
         return ()
-    return tuple(dict.fromkeys(text for item in value if (text := _text(item))))[:12]
+    return tuple(dict.fromkeys(text for item in value if (text := _text(item))))[:MAX_NAMED]
 
 
 def check(proposal: Proposal, transcript: Transcript) -> Checked | Rejected:
@@ -248,8 +252,7 @@ def _doubt(proposal: Proposal, turn: Turn, words: str, start: int, end: int) -> 
     return Reason.ALREADY_HAPPENED if turn.already_happened else None
 
 
-# --- Evidence
-# -------------------------------------------------------------------------------------------------------
+# --- Evidence ---------------------------------------------------------------------------------------------------
 
 
 def _citable(proposal: Proposal, transcript: Transcript) -> tuple[Turn, ...]:
@@ -301,12 +304,12 @@ def _position(quote: str, text: str) -> tuple[int, int] | None:
 def _in_order(parts: Sequence[str], text: str) -> list[int]:
     """Where the parts stand, one after the other with a secret's length between them; empty if they do not."""
     first = -1
-    for _ in range(20):
+    for _ in range(_PLACES):
         first = text.find(parts[0], first + 1)
         starts = [first]
         for before, part in pairwise(parts):
             end = starts[-1] + len(before)
-            starts.append(text.find(part, end + 1, end + 512 + len(part)))
+            starts.append(text.find(part, end + 1, end + _LONGEST_SECRET + len(part)))
             if starts[-1] < 0:
                 break
         if first < 0 or starts[-1] >= 0:

@@ -8,7 +8,7 @@ from typing import Any, override
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memories.evaluation.corpus import BadLine, read
+from memories.evaluation.corpus import BadLine, Conversation, read
 from memories.evaluation.extraction import Report, Score, measure
 from memories.extraction import (
     Extracted,
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         else:
             self.tell(report, wrong=options["wrong"])
 
-    def measured(self, conversations: list[Any], name: str) -> Report:
+    def measured(self, conversations: list[Conversation], name: str) -> Report:
         try:
             chosen = backend(name)
         except UnknownBackend as unknown:
