@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 from datetime import datetime, timedelta
+from itertools import batched
 
-from django.db import IntegrityError, connection
-from django.db.models import Count, Max
+from django.db import IntegrityError
+from django.db.models import Count, Max, Min
 
 from memories.models import Memory, MemoryUsage, RecallItem
 from projects.transactions import atomic_retry
@@ -19,48 +20,69 @@ TRIES = 3
 logger = logging.getLogger(__name__)
 
 
+class _CountedMeanwhile(Exception):
+    """Another roll-up was quicker."""
+
+
 def roll_up(*, now: datetime, lag: timedelta = LAG) -> int:
     """Add what was given since the last time to MemoryUsage; returns how many memories that touched.
 
-    A turn counts once for a memory within one roll-up, however many recalls it made.
+    A turn counts once for a memory within one roll-up, however many recalls it made. Safe to run twice at once.
     """
     for _ in range(TRIES):
         try:
             return _roll_up(now, lag)
         except IntegrityError:
             logger.info("a memory was deleted while it was counted; counting anew without it")
+        except _CountedMeanwhile:
+            logger.info("another process counted meanwhile; counting anew what it has left")
     return _roll_up(now, lag)
 
 
 @atomic_retry
 def _roll_up(now: datetime, lag: timedelta) -> int:
-    through = MemoryUsage.objects.aggregate(through=Max("through_item"))["through"] or 0
-    new = (
-        RecallItem.objects.filter(
-            pk__gt=through, recall__created_at__lte=now - lag, memory_id__in=Memory.objects.values("pk")
-        )
+    through = _through()
+    new = RecallItem.objects.filter(pk__gt=through)
+    # What follows on the first that is too young waits with it: all that is behind `through` has been counted.
+    young = new.filter(recall__created_at__gt=now - lag).aggregate(first=Min("pk"))["first"]
+    if young is not None:
+        new = new.filter(pk__lt=young)
+    rows = list(
+        new.filter(memory_id__in=Memory.objects.values("pk"))
         .values("memory_id")
         .annotate(
             turns=Count("recall__chat", distinct=True), last=Max("recall__created_at"), through=Max("pk")
         )
         .order_by("memory_id")
     )
-    rows = list(new)
-    before = MemoryUsage.objects.in_bulk([row["memory_id"] for row in rows])
+    ids = [row["memory_id"] for row in rows]
     MemoryUsage.objects.bulk_create(
-        [
-            MemoryUsage(
-                memory_id=row["memory_id"],
-                count=row["turns"] + (old.count if (old := before.get(row["memory_id"])) else 0),
-                last_at=row["last"],
-                through_item=row["through"],
-            )
-            for row in rows
-        ],
+        [MemoryUsage(memory_id=memory_id, through_item=through) for memory_id in ids],
         batch_size=BATCH,
-        update_conflicts=True,
-        # MySQL finds the conflicting key itself and refuses to be told which.
-        unique_fields=None if connection.vendor == "mysql" else ["memory"],
-        update_fields=["count", "last_at", "through_item"],
+        ignore_conflicts=True,
     )
-    return len(rows)
+    before = {
+        old.pk: old
+        for chosen in batched(ids, BATCH)
+        for old in MemoryUsage.objects.select_for_update().filter(pk__in=chosen).order_by("pk")
+    }
+    if any(old.through_item > through for old in before.values()):
+        raise _CountedMeanwhile
+    counted = []
+    for row in rows:
+        if (old := before.get(row["memory_id"])) is None:
+            continue
+        old.count += row["turns"]
+        old.last_at = max(old.last_at or row["last"], row["last"])
+        old.through_item = row["through"]
+        counted.append(old)
+    MemoryUsage.objects.bulk_update(counted, ["count", "last_at", "through_item"], batch_size=BATCH)
+    return len(counted)
+
+
+def _through() -> int:
+    """Behind which item nothing has been counted yet.
+
+    Each row knows the last item of its own memory: a deleted memory takes along no more than its own items.
+    """
+    return MemoryUsage.objects.aggregate(through=Max("through_item"))["through"] or 0
