@@ -133,6 +133,9 @@ def _selection(versions: dict[int, int | None]) -> str:
 def _one(
     project: Project, action: str, memory_id: int, versions: dict[int, int | None], by: Actor, reason: str
 ) -> BulkResult:
+    if action == "undo" and _version(project, memory_id) != versions[memory_id]:
+        # Another of the selection has taken it back with itself; once more would be to redo it.
+        return BulkResult(memory_id=memory_id, outcome="changed")
     try:
         with transaction.atomic():
             after = ACTIONS[action](project=project, memory_id=memory_id, by=by, reason=reason)
@@ -144,3 +147,7 @@ def _one(
         )
     same = after is not None and after.version == versions[memory_id]
     return BulkResult(memory_id=memory_id, outcome="unchanged" if same else "changed")
+
+
+def _version(project: Project, memory_id: int) -> int | None:
+    return Memory.objects.of(project).filter(pk=memory_id).values_list("version", flat=True).first()
