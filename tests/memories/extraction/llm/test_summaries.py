@@ -9,8 +9,9 @@ import pytest
 
 from chats import summaries
 from chats.models import Summary
-from memories.extraction import InputRefused, ProviderDown, Said, SummaryRequest, Unreadable, Usage
+from memories.extraction import InputRefused, ProviderDown, Said, SummaryRequest, Unreadable, Usage, summary
 from memories.extraction.llm import Llm
+from memories.tokens import count
 from tests.chats.turns import turn
 from tests.llm_server import Answer, refusal
 
@@ -93,6 +94,17 @@ def test_a_topic_is_summed_up_by_the_model_and_the_row_says_what_it_cost(
 
 def test_left_alone_the_server_of_the_tests_says_who_said_what(server: LlmServer) -> None:
     assert Llm().summarise(REQUEST).text == "- 1: Round invoices half up. The password is Ab***."
+
+
+def test_an_answer_of_many_lines_is_cut_without_counting_it_line_by_line(
+    server: LlmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(summary.tokens, "count", lambda text: asked.append(len(text)) or count(text))
+    server.script = [Answer(content="- They went on.\n" * 6_000)]
+    told = Llm().summarise(REQUEST).text
+    assert told.splitlines() == ["- They went on."] * (summary.MAX_TOKENS // count("- They went on.\n"))
+    assert (len(asked) < 12, sum(asked) < 100_000) == (True, True)
 
 
 def test_a_provider_that_hangs_is_left_after_its_time(server: LlmServer, settings: SettingsWrapper) -> None:
