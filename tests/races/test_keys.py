@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from memories import store
-from memories.models import Memory
+from memories.models import Memory, Tombstone
 from projects.actors import Actor
 from projects.http import idempotency
 from projects.models import IdempotencyRecord
@@ -87,6 +87,8 @@ def test_a_claim_whose_process_died_is_taken_over_by_one(callers: Callers, watch
         first = Memory.objects.get(key=f"key-{number}")
         by = Actor.for_user(watched.project.owner, transport="web")
         store.purge(project=watched.project, memory_id=first.pk, by=by)
+        # As if it had never been: an agent does not bring back what was purged.
+        Tombstone.objects.filter(memory_id=first.pk).delete()
         IdempotencyRecord.objects.filter(result={"memory": first.pk}).update(
             status=None, result={}, created_at=timezone.now() - timedelta(seconds=idempotency.CLAIM_S)
         )

@@ -167,7 +167,7 @@ def test_killed_between_work_and_answer_the_request_is_answered_and_nothing_is_d
 ) -> None:
     body, key = {"type": "fact", "content": "Amounts are stored in cents."}, {"Idempotency-Key": "k-1"}
     path = "projects/shop/memories/"
-    with killed_at("memories.api.views.memory_json", secret, path, body, **key):
+    with killed_at("memories.api.views.changed_json", secret, path, body, **key):
         pass
     memory = Memory.objects.get()
     again = agent.post(path, body, **key)
