@@ -157,7 +157,6 @@ def find(low: str) -> Iterator[Label]:
         yield Label(_MARKS[match.lastindex or 0], match.start(), match.end())
 
 
-TRADITIONAL: Final = str.maketrans("碼鑰語暗號驗證動態憑據許帳備復詞記", "码钥语暗号验证动态凭据许帐备复词记")
 # "public key", "publishable key", "site key" say themselves that they are no secret.
 OPEN: Final = re.compile(r"(?:public|publishable|site|primary|foreign|公开|公用)[\s_-]{0,2}$")
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from memories.guard.chinese import CHINESE
 from memories.guard.english import ENGLISH
-from memories.guard.others import OTHERS
+from memories.guard.foreign import FOREIGN
 from memories.guard.signs import DOMAIN
 
 BITS: Final[dict[str, int]] = {
@@ -103,7 +103,7 @@ def _entries(text: str) -> list[tuple[str, ...]]:
 
 def _english() -> tuple[dict[str, int], dict[str, list[tuple[tuple[str, ...], int]]]]:
     masks: dict[tuple[str, ...], int] = {}
-    for dictionary in (ENGLISH, OTHERS):
+    for dictionary in (ENGLISH, FOREIGN):
         for name, text in dictionary.items():
             for entry in _entries(text):
                 masks[entry] = masks.get(entry, 0) | BITS[name]

@@ -7,6 +7,7 @@ from typing import Final
 from memories.guard import columns, commands, labels, providers, shapes, ties, values
 from memories.guard.findings import Finding, occurs
 from memories.guard.ties import Bond
+from memories.guard.traditional import SIMPLIFIED
 from memories.guard.views import View
 
 _RUNS: Final = 8  # runs of characters after a label that are looked at
@@ -42,7 +43,7 @@ def found_by(view: View) -> Iterator[tuple[str, Finding]]:
             yield family, _finding(view, code, start, end, sure=sure)
     low = view.low
     if not view.text.isascii():
-        low = low.translate(labels.TRADITIONAL)
+        low = low.translate(SIMPLIFIED)
     for code, start, end, sure in commands.find(view.text, low):
         yield "commands", _finding(view, code, start, end, sure=sure)
     if not occurs(labels.TRIGGERS, low):

@@ -4,7 +4,7 @@
 from typing import Final
 
 # fmt: off
-OTHERS: Final[dict[str, str]] = {
+FOREIGN: Final[dict[str, str]] = {
     "dismiss": """hu lve, hulve, hu lue, hulue, wu shi, wushi, wang ji, wangji, pao kai, ignora, ignorad, ignoren, ignorar, ignorare, ignorate, ignorez, ignore, ignoriere, ignorieren, ignoriert, vergiss, vergesst, vergessen, missachte, verwirf, olvida, olvidad, olvidar, olvide, olvidese, descarta, descarte, oublie, oubliez, oublier, dimentica, dimenticate, dimenticare, scarta, esqueca, esquece, esquecer, desconsidere, desconsidera, negeer, vergeet, zignoruj, zapomnij, ignoruj, unut, yoksay,
         игнорируй, игнорируйте, забудь, забудьте, отбрось, проигнорируй, не обращай внимания, تجاهل, انس""",
     "guide": """zhi ling, zhiling, gui ze, guize, ti shi ci, tishici, shezhi, she ding, instrucciones, instruccion, indicaciones, directrices, reglas, normas, anweisungen, anweisung, regeln, vorgaben, richtlinien, instruktionen, anordnungen, consignes, consigne, instructions, directives, regles, istruzioni, istruzione, regole, direttive, linee guida, instrucoes, regras, diretrizes, instructies, regels, instrukcje, polecenia, zasady, talimatlar, talimatlari,
