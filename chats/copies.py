@@ -9,7 +9,7 @@ from django.db.models import Q
 from chats import instructions
 from chats.models import Chat, Instruction, Summary, Topic
 from memories import guard
-from memories.store.rescan import COPIES, Copies
+from memories.store.copies import COPIES, Copies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
