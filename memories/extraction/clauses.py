@@ -4,8 +4,8 @@ import re
 from functools import lru_cache
 
 from memories.extraction import dates, phrases
-from memories.extraction.phrases import CONSTRAINT, Sign
 from memories.extraction.sentences import Piece, Sentence
+from memories.extraction.signs import CONSTRAINT, Sign
 
 _COMMA_CHATTER = re.compile(
     r"^(?:(?:好的?|嗯+|行|可以|是的|对|ok(?:ay)?|yes|no|sure|great|thanks|sorry|well|lol|哈+|不对|不是|错了|我说过的?|谢谢|辛苦了?|"

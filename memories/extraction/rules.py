@@ -1,7 +1,7 @@
 """The offline backend: what a human stated for good, in Chinese and English, word for word.
 
 Deterministic and without a model. It trades recall for precision: a sentence is taken where its own words mark it
-as lasting (`phrases`), or where more speaks for it than against it (`standing`), and it is its own evidence. It
+as lasting (`signs`), or where more speaks for it than against it (`standing`), and it is its own evidence. It
 reads the human's own speech and nothing else.
 """
 
@@ -13,9 +13,9 @@ from memories import explicit
 from memories.dedupe import content_hash
 from memories.extraction import clauses, corrections, phrases, standing, summary
 from memories.extraction.backends import USER, Extracted, Proposal, Summarised, SummaryRequest
-from memories.extraction.phrases import CONSTRAINT, DECISION, FACT, PITFALL, PREFERENCE, Sign
 from memories.extraction.procedures import PROCEDURE, procedures
 from memories.extraction.sentences import Sentence, mask, split
+from memories.extraction.signs import CONSTRAINT, DECISION, FACT, PITFALL, PREFERENCE, SIGNS, Sign
 from memories.extraction.transcript import SUCCEEDED, Transcript, Turn, language
 
 MIN_LENGTH, MAX_LENGTH = 4, 300
@@ -218,9 +218,7 @@ _MEND = re.compile(
 
 
 def _is_told_by_effect(item: _Found) -> bool:
-    signs = [
-        sign for sign in phrases.SIGNS if sign.type == PITFALL and clauses.matches(sign, item.sentence.plain)
-    ]
+    signs = [sign for sign in SIGNS if sign.type == PITFALL and clauses.matches(sign, item.sentence.plain)]
     return all(sign.weak for sign in signs)
 
 
@@ -246,7 +244,7 @@ def _take(sentence: Sentence, *, after_request: bool) -> _Found | None:
     """What the sentence states for good, if anything: the clauses that state it, as one content."""
     if len(sentence.text) < MIN_LENGTH:
         return None
-    for sign in phrases.SIGNS:
+    for sign in SIGNS:
         if not clauses.matches(sign, sentence.plain) and not any(
             clauses.matches(sign, c.plain) for c in sentence.clauses
         ):
@@ -311,9 +309,7 @@ def _setting(sentences: list[Sentence], sentence: Sentence, *, after_request: bo
 def _type_of(text: str, *, default: str) -> str:
     """The type whose sign the text bears first; its own veto words do not matter here."""
     masked = mask(text)
-    return next(
-        (sign.type for sign in phrases.SIGNS if sign.type != FACT and clauses.matches(sign, masked)), default
-    )
+    return next((sign.type for sign in SIGNS if sign.type != FACT and clauses.matches(sign, masked)), default)
 
 
 def _cleaned(text: str) -> str:

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 
 from memories.extraction import phrases
-from memories.extraction.phrases import FACT
 from memories.extraction.sentences import MASK
+from memories.extraction.signs import FACT
 from memories.extraction.traits import EN, KINDS, ZH
 
 _CJK = re.compile(r"[\u3400-\u9fff]")

@@ -7,7 +7,7 @@ who reports, complains or wishes speaks of himself, of this one thing, of now. T
 regression to labelled turns of many voices (docs/evaluation.md). Pure tables; the caller bounds the length of a sentence.
 """
 
-from memories.extraction.phrases import CONSTRAINT, DECISION, FACT, PITFALL, PREFERENCE
+from memories.extraction.signs import CONSTRAINT, DECISION, FACT, PITFALL, PREFERENCE
 
 _VERB = (
     r"(?:is|are|has|have|gets?|goes|go|comes?|lives?|runs?|uses?|needs?|requires?|starts?|ends?|begins?|means?|stops?|arrives?|allows?|returns?|stays?|contains?|includes?|"
