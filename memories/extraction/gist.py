@@ -20,8 +20,13 @@ CUT: Final = "…"
 # Of a longer text the beginning and the end are read: what was wanted stands first, what came of it last.
 MAX_READ: Final = 6_000
 MAX_FILES: Final = 3
-# At most so many sentences of each side, and the second only if it says as much.
+# At most so many sentences of each side, and the second only if it weighs nearly as much.
 _SIDE: Final = 2
+_NEARLY: Final = 0.7
+# What a sentence weighs: up to 1 for its words, as many as this, and more for what else is telling about it.
+_FULL: Final = 12
+_BY_PLACE: Final = (0.5, 0.2)
+_SETTLED, _REPORTED, _EXACTLY = 0.4, 0.5, 0.2
 _ENOUGH: Final = 10
 
 # Words that say how it is to be, or that something is settled.
@@ -132,7 +137,7 @@ def _side(text: str, room: int, *, is_reply: bool) -> str:
     chosen: list[_Scored] = []
     spent = 0
     for one in sorted(_scored(text, is_reply=is_reply), key=lambda one: (-one.weight, one.place)):
-        if chosen and (one.weight < chosen[0].weight * 0.7 or one.words <= chosen[0].words):
+        if chosen and (one.weight < chosen[0].weight * _NEARLY or one.words <= chosen[0].words):
             continue
         if not is_keepable(one.text):
             continue
@@ -153,11 +158,11 @@ def _scored(text: str, *, is_reply: bool) -> Iterator[_Scored]:
         words = frozenset(terms(spoken))
         if not words or (is_reply and _CHATTER.match(spoken)):
             continue
-        weight = min(len(words), 12) / 12
-        weight += (0.5, 0.2)[place] if place < 2 else 0.0
-        weight += 0.4 if _SETTLES.search(spoken) else 0.0
-        weight += 0.5 if is_reply and _DONE.search(spoken) else 0.0
-        weight += 0.2 if _EXACT.search(sentence.text) else 0.0
+        weight = min(len(words), _FULL) / _FULL
+        weight += _BY_PLACE[place] if place < len(_BY_PLACE) else 0.0
+        weight += _SETTLED if _SETTLES.search(spoken) else 0.0
+        weight += _REPORTED if is_reply and _DONE.search(spoken) else 0.0
+        weight += _EXACTLY if _EXACT.search(sentence.text) else 0.0
         yield _Scored(place, weight, words, spoken)
         place += 1
 
