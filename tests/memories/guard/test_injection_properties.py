@@ -12,7 +12,7 @@ from memories import guard
 from memories.guard import hidden, injection
 from memories.guard.views import readings
 
-FEW = settings(derandomize=True, deadline=None, max_examples=150)
+FEW = settings(derandomize=True, deadline=None, max_examples=60)
 
 ORDERS = st.builds(
     "{} {} {}{}".format,
@@ -44,13 +44,6 @@ DISGUISES = {
     "tags": lambda text: "Use tabs." + "".join(chr(0xE0000 + ord(char)) for char in text),
     "a comment": lambda text: f"Use tabs. <!-- {text} -->",
 }
-
-
-@given(st.text(st.characters(), max_size=300))
-@FEW
-def test_any_text_is_inspected_with_offsets_inside_it(text):
-    for found in guard.inspect(text):
-        assert 0 <= found.start < found.end <= len(text)
 
 
 @given(
