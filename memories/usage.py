@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 from itertools import batched
+from typing import TYPE_CHECKING
 
 from django.db import IntegrityError
 from django.db.models import Count, Max, Min
@@ -16,6 +17,11 @@ BATCH = 500
 # Ids are given before a transaction commits: an item younger than this may still have an older sibling to come.
 LAG = timedelta(minutes=1)
 TRIES = 3
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.db.models import QuerySet
 
 logger = logging.getLogger(__name__)
 
@@ -56,15 +62,21 @@ def _roll_up(now: datetime, lag: timedelta) -> int:
         .order_by("memory_id")
     )
     ids = [row["memory_id"] for row in rows]
+    known = {pk for chosen in batched(ids, BATCH) for pk in _rows(chosen).values_list("pk", flat=True)}
+    # Only these: to be told that a row is there is to share its lock, and two who share it cannot both change it.
     MemoryUsage.objects.bulk_create(
-        [MemoryUsage(memory_id=memory_id, through_item=through) for memory_id in ids],
+        [
+            MemoryUsage(memory_id=memory_id, through_item=through)
+            for memory_id in ids
+            if memory_id not in known
+        ],
         batch_size=BATCH,
         ignore_conflicts=True,
     )
     before = {
         old.pk: old
         for chosen in batched(ids, BATCH)
-        for old in MemoryUsage.objects.select_for_update().filter(pk__in=chosen).order_by("pk")
+        for old in _rows(chosen).select_for_update().order_by("pk")
     }
     if any(old.through_item > through for old in before.values()):
         raise _CountedMeanwhile
@@ -86,3 +98,7 @@ def _through() -> int:
     Each row knows the last item of its own memory: a deleted memory takes along no more than its own items.
     """
     return MemoryUsage.objects.aggregate(through=Max("through_item"))["through"] or 0
+
+
+def _rows(ids: Sequence[int]) -> QuerySet[MemoryUsage]:
+    return MemoryUsage.objects.filter(pk__in=ids)
