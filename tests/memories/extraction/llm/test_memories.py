@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from chats.models import Chat, Topic
 from memories import store
+from memories.extraction.prompt import PROMPT_VERSION
 from memories.models import Candidate, Extraction, Memory, Source, Status
 from projects.actors import WORKER
 from tests.chats.turns import turn
@@ -58,7 +59,7 @@ def test_whatever_shape_the_answer_has_its_items_become_memories(
     run = distilled(chat := turn(project, SAID))
     assert kept(project) == [("active", PORT), ("active", LOGIN)]
     assert (run.status, run.error_kind, run.counts) == ("succeeded", "", counts)
-    assert (run.backend, run.model, run.prompt_version) == ("llm", "plain", "llm-2")
+    assert (run.backend, run.model, run.prompt_version) == ("llm", "plain", PROMPT_VERSION)
     assert (run.tokens_in, run.tokens_out) == (900, 60)
     assert (chat.distil_outcome, len(server.asked)) == ("read", 1)
     assert set(Memory.objects.values_list("source", "authority")) == {("extracted", "automatic")}
