@@ -90,7 +90,9 @@ class AuditEventAdmin(ReadableAdmin):
         kind = TARGETS.get(obj.target_type, obj.target_type)
         # A failed log-in may be nobody's.
         named = kind if obj.target_id is None else f"{kind} {obj.target_id}"
-        return stacked((named, quiet(obj.target_key)))
+        # The guard's key is the kind of row that it looked at.
+        key = COUNTS.get(obj.target_key, obj.target_key) if obj.target_type == "guard" else obj.target_key
+        return stacked((named, quiet(str(key))))
 
     @display(description=_("reason"), ordering="reason")
     def why(self, obj: AuditEvent) -> str:

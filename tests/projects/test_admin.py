@@ -14,9 +14,11 @@ from django.test import Client
 from django.urls import reverse
 
 from memories.models import Memory
-from projects import roles
+from memories.store.copies import COPIES
+from projects import audit, roles
+from projects.actors import WORKER
 from projects.admin.trail import TARGET_MODELS
-from projects.admin.words import ACTIONS, TARGETS
+from projects.admin.words import ACTIONS, COUNTS, TARGETS
 from projects.models import ApiKey, AuditEvent, Project, Scope
 from tests.factories import make_key, make_memory, make_project, make_user
 
@@ -220,3 +222,26 @@ def test_every_action_and_every_target_of_the_audit_has_words() -> None:
     assert recorded == named
     # The guard's rules are no row.
     assert set(TARGET_MODELS) == set(TARGETS) - {"guard"}
+
+
+def test_the_kinds_of_row_that_the_guard_looked_at_have_words(browser: Client) -> None:
+    assert [copies.label for copies in COPIES if copies.label not in COUNTS] == []
+    audit.record(
+        "guard.rescan",
+        by=WORKER,
+        project=None,
+        target_type="guard",
+        target_id=3,
+        target_key="chats.Chat as said",
+    )
+    html = browser.get(reverse("admin:projects_auditevent_changelist")).content.decode()
+    assert "turns and steps, as they were said" in html
+    assert "chats.Chat as said" not in html
+
+
+def test_who_is_refused_reads_so_on_a_page_of_the_site() -> None:
+    page = signed_in().get(
+        reverse("admin:projects_auditevent_changelist"), headers={"accept-language": "zh-hans"}
+    )
+    assert page.status_code == 403
+    assert "您的权限不足以打开此页面。" in page.content.decode()
