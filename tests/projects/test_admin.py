@@ -244,4 +244,4 @@ def test_who_is_refused_reads_so_on_a_page_of_the_site() -> None:
         reverse("admin:projects_auditevent_changelist"), headers={"accept-language": "zh-hans"}
     )
     assert page.status_code == 403
-    assert "您的权限不足以打开此页面。" in page.content.decode()
+    assert "你的权限不足以打开此页面。" in page.content.decode()
