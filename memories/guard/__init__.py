@@ -40,7 +40,10 @@ def found_by(text: str) -> Iterator[tuple[str, Finding]]:
 
 
 def mask(text: str) -> str:
-    """`text` with every secret shown as its first two characters and `***`, wherever its value recurs."""
+    """`text` with every secret shown as its first two characters and `***`, wherever its value recurs.
+
+    Of one shorter than four characters (signs that stand for several, say) at most half is shown.
+    """
     views = readings(text) if text else []
     found = ordered([finding for view in views for finding in secrets.find(view)])
     if not found:
@@ -52,6 +55,7 @@ def mask(text: str) -> str:
     at = 0
     for start, end in covered:
         if start >= at:
-            pieces += (text[at:start], _INVISIBLE.sub("", text[start:end])[:_SHOWN], "***")
+            value = _INVISIBLE.sub("", text[start:end])
+            pieces += (text[at:start], value[: min(_SHOWN, len(value) // 2)], "***")
         at = max(at, end)
     return "".join(pieces) + text[at:]

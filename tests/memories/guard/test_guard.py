@@ -206,6 +206,7 @@ def test_any_text_gives_ordered_spans_within_bounds(text):
 
 
 @given(ANY_TEXT)
+@example("密码是ﬀﬀ")
 @settings(max_examples=200, deadline=None)
 def test_a_mask_leaves_no_found_value_and_keeps_what_is_around(text):
     secrets = [found for found in guard.inspect(text) if found.kind == "secret"]
