@@ -286,9 +286,9 @@ def _row(topic: Topic, through: int, summarised: Summarised, made_by: str, model
 
 def _held(claim: Claim) -> Topic:
     """The topic, locked, if the claim still holds. Raises ClaimLost."""
-    held = Topic.objects.select_for_update().filter(pk=claim.topic_id, summary_due_at=claim.until)
-    topic: Topic | None = held.first()
-    if topic is None:
+    # By its id alone: asked for when it is due, too, the row may be found from behind, by that index.
+    topic: Topic | None = Topic.objects.select_for_update().filter(pk=claim.topic_id).first()
+    if topic is None or topic.summary_due_at != claim.until:
         raise ClaimLost
     return topic
 
