@@ -147,6 +147,8 @@ DIRECTIVE_LEAD = re.compile(
     re.IGNORECASE,
 )
 TAIL = re.compile(
+    # From the first of them: a long run that does not end the text is read once.
+    r"(?<![\s，,、：:；;。.!！~～—哦喔哈啊呀啦哟噢])"
     r"(?:[\s，,、：:；;。.!！~～—]|(?<!酒)(?<!网)吧|哦|喔|哈|啊|呀|啦|哟|噢|\b(?:please|ok|okay|thanks|thank\s+you)|谢谢|多谢|辛苦了|拜托)+$",
     re.IGNORECASE,
 )

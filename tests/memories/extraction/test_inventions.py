@@ -7,6 +7,7 @@ set is what the rules were written for; the second and third were written before
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -95,6 +96,12 @@ def test_nothing_that_is_written_raises(said: str, content: str) -> None:
 def test_long_words_are_read_in_bounded_time(piece: str) -> None:
     said = (piece * 20_000)[:20_000]
     entails(said, said[:1_000])
+
+
+def test_a_long_run_of_stops_that_ends_nothing_is_read_once() -> None:
+    began = time.process_time()
+    entails("." * 20_000 + "b", "x")
+    assert time.process_time() - began < 2
 
 
 def test_more_statements_than_anybody_makes_wait() -> None:
