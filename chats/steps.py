@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
@@ -112,15 +112,5 @@ def stored_text(project: Project, text: str) -> str:
 
 def stored_values[T](project: Project, values: T) -> T:
     """The same for strings inside lists and objects, the objects' names included."""
-    return _masked(values) if project.mask_chats else values
-
-
-def _masked(value: Any) -> Any:
-    match value:
-        case str():
-            return guard.mask(value)
-        case list():
-            return [_masked(one) for one in value]
-        case dict():
-            return {guard.mask(name): _masked(one) for name, one in value.items()}
-    return value
+    masked: T = guard.mask_values(values) if project.mask_chats else values
+    return masked

@@ -2,13 +2,23 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from memories.guard import hidden, injection, secrets
 from memories.guard.findings import Certainty, Finding, Kind, ordered, worst
 from memories.guard.views import readings
 
-__all__ = ["GUARD_VERSION", "Certainty", "Finding", "Kind", "found_by", "inspect", "mask", "worst"]
+__all__ = [
+    "GUARD_VERSION",
+    "Certainty",
+    "Finding",
+    "Kind",
+    "found_by",
+    "inspect",
+    "mask",
+    "mask_values",
+    "worst",
+]
 
 # Raised with every change of what the rules find, so that stored verdicts can be renewed.
 GUARD_VERSION: Final = 3
@@ -59,3 +69,15 @@ def mask(text: str) -> str:
             pieces += (text[at:start], value[: min(_SHOWN, len(value) // 2)], "***")
         at = max(at, end)
     return "".join(pieces) + text[at:]
+
+
+def mask_values(value: Any) -> Any:
+    """`mask` for the strings inside lists and objects of JSON, the objects' names included."""
+    match value:
+        case str():
+            return mask(value)
+        case list():
+            return [mask_values(one) for one in value]
+        case dict():
+            return {mask(name): mask_values(one) for name, one in value.items()}
+    return value

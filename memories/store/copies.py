@@ -44,7 +44,7 @@ class Copies:
 
     def changes(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The columns of this row in which a secret stands, masked."""
-        masked = {name: _masked(row[name]) for name in self.columns}
+        masked = {name: guard.mask_values(row[name]) for name in self.columns}
         changed = {name: value for name, value in masked.items() if value != row[name]}
         counted = {self.tokens[name]: count(changed[name]) for name in changed if name in self.tokens}
         return changed | counted
@@ -90,14 +90,3 @@ COPIES: list[Copies] = [
     Blocks(RecallBlock, texts=("text",)),
     Copies(AuditEvent, texts=("reason", "target_key", "actor_name")),
 ]
-
-
-def _masked(value: Any) -> Any:
-    match value:
-        case str():
-            return guard.mask(value)
-        case list():
-            return [_masked(one) for one in value]
-        case dict():
-            return {guard.mask(name): _masked(one) for name, one in value.items()}
-    return value
