@@ -23,11 +23,6 @@ EXTRACTIONS = "/api/v1/projects/shop/extractions/"
 
 
 @pytest.fixture
-def project() -> Project:
-    return make_project("shop")
-
-
-@pytest.fixture
 def tracer(project: Project, api: Callable[..., APIClient]) -> APIClient:
     return api(make_key(project, [Scope.TRACES_READ])[1])
 

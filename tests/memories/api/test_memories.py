@@ -27,17 +27,6 @@ RULE = {"type": "constraint", "content": "页面引用区块要用区块 ID"}
 
 
 @pytest.fixture
-def project() -> Project:
-    return make_project("shop")
-
-
-@pytest.fixture
-def ana(project: Project, api_as: Callable[..., APIClient]) -> APIClient:
-    """The owner's session."""
-    return api_as(project.owner)
-
-
-@pytest.fixture
 def keyed(project: Project, api: Callable[..., APIClient]) -> Callable[..., APIClient]:
     """`keyed(scope, …)`: a client with a key of the project."""
     return lambda *scopes: api(make_key(project, scopes)[1])

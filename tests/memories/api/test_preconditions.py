@@ -8,7 +8,7 @@ import pytest
 
 from memories import store
 from memories.models import Memory
-from tests.factories import make_memory, make_project
+from tests.factories import make_memory
 from tests.memories.test_store import person, traces
 
 if TYPE_CHECKING:
@@ -36,11 +36,6 @@ TAGS = [
     pytest.param("", 412, id="nothing"),
     pytest.param('"*"', 412, id="a tag that is a star"),
 ]
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project("shop")
 
 
 @pytest.fixture

@@ -27,11 +27,6 @@ RECALL = "/api/v1/projects/shop/recall/"
 
 
 @pytest.fixture
-def project() -> Project:
-    return make_project("shop")
-
-
-@pytest.fixture
 def agent(project: Project, api: Callable[..., APIClient]) -> APIClient:
     return api(make_key(project, [Scope.RECALL])[1])
 

@@ -8,7 +8,7 @@ import pytest
 
 from memories import store
 from memories.models import Memory, Source, Status, Tombstone
-from projects.models import AuditEvent, Project, Scope
+from projects.models import AuditEvent, Project
 from tests.factories import make_key, make_memory, make_project
 from tests.memories.test_store import learned, person, proposal, quote, traces
 
@@ -20,22 +20,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.memories.urls")]
 MEMORIES = "/api/v1/projects/shop/memories/"
 BULK = f"{MEMORIES}bulk/"
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project("shop")
-
-
-@pytest.fixture
-def ana(project: Project, api_as: Callable[..., APIClient]) -> APIClient:
-    return api_as(project.owner)
-
-
-@pytest.fixture
-def writer(project: Project, api: Callable[..., APIClient]) -> APIClient:
-    """An agent that may write."""
-    return api(make_key(project, [Scope.MEMORIES_WRITE])[1])
 
 
 def do(

@@ -9,33 +9,16 @@ import pytest
 from memories import store
 from memories.models import Memory, Tombstone
 from projects.actors import Actor
-from projects.models import AuditEvent, Project, Scope
-from tests.factories import make_key, make_memory, make_project
+from projects.models import AuditEvent, Project
+from tests.factories import make_key, make_memory
 from tests.memories.api.test_verbs import BULK, MEMORIES, do, statuses
 from tests.memories.test_store import learned, person, proposal, traces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rest_framework.test import APIClient
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.memories.urls")]
 SECRET = "The database password is Ab12cd34!x9Kq"
-
-
-@pytest.fixture
-def project() -> Project:
-    return make_project("shop")
-
-
-@pytest.fixture
-def ana(project: Project, api_as: Callable[..., APIClient]) -> APIClient:
-    return api_as(project.owner)
-
-
-@pytest.fixture
-def writer(project: Project, api: Callable[..., APIClient]) -> APIClient:
-    return api(make_key(project, [Scope.MEMORIES_WRITE])[1])
 
 
 def take_back(client: APIClient, answer: Any) -> Any:
