@@ -67,7 +67,7 @@ contract: setup ## the running API does what its description says, for its owner
 lock: ## pin and hash the requirements anew; ARGS=--upgrade takes newer releases
 	@scripts/lock $(ARGS)
 
-bench: setup ## what recall, writes and turns cost, and a load of eight clients; ARGS=--short as CI does it, ARGS=turns one part
+bench: setup ## what recall, writes, weighing and turns cost, and a load of eight clients; ARGS=--short as CI does it, ARGS=turns one part
 	@$(bin)/python -m bench $(ARGS)
 
 faults: setup ## 50 topics at once while workers, web, Redis and MariaDB die; ARGS=--short as CI does it, ARGS=calm plays one

@@ -1,4 +1,4 @@
-"""All figures, or some: `python -m bench [memories turns load] [--short]`; `make bench` does the same.
+"""All figures, or some: `python -m bench [memories keeping turns load] [--short]`; `make bench` does the same.
 
 Runs on a throwaway database: SQLite, or the server that DATABASE_URL names (eval "$(scripts/services env)").
 """
@@ -13,6 +13,7 @@ from bench.sites import ROOT, ground
 
 PARTS = {
     "memories": (["--short"], []),
+    "keeping": (["--short"], []),
     "turns": (["--turns", "60"], []),
     "load": (["--seconds", "10"], []),
 }
