@@ -122,6 +122,10 @@ REQUEST = any_of(
     rf"^{_EN_LEAD}{_EN_WORK}\s+(?:this|that|these|those|it|v?\d)\b{_EN_FOR_EVERY_CASE}",
     rf"^{_ZH_WORK}\s*(?:v?\d|这|那){_ZH_FOR_EVERY_CASE}",
     r"(?<!了)一下(?:吧|呗)?$",
+    # What is to be done comes under its number, or as the next of several.
+    r"^(?:第\s?[一二两三四五六七八九十\d]+\s?(?:步|阶段|个任务|项任务)|步骤\s?[一二两三四五六七八九十\d]+|任务\s?[一二两三四五六七八九十\d]+|下一(?:步|个任务|项任务|个需求))\s?(?:[:：]|是|就)",
+    r"^(?:(?:step|task|phase|ticket|todo)\s?#?\d{1,3}|next(?:\s+(?:up|step|task|thing))?|todo)\s?(?::|\s-\s|\s?—)",
+    r"^(?:做|写|建|画|搭)(?!法)[^，,。：:\s]{1,12}[：:]",
 )
 # The same with the courtesy that OPENERS take off.
 ASKED = any_of(

@@ -146,6 +146,10 @@ def test_what_is_said_of_this_case_or_this_moment_is_not(message: str) -> None:
         "Deploy v3.1 to the staging cluster in Utrecht.",
         "请发布 4.2 版本的更新说明",
         "部署 4.2 到测试环境",
+        pytest.param("第 5 步：调整报表的表头，金额列注意小数点", id="under its number"),
+        pytest.param("Step 3: wire the form to the API", id="under its number, English"),
+        pytest.param("下一个任务是给导出功能加进度条", id="the next one"),
+        pytest.param("做结算页：左边商品列表，右边金额汇总", id="what it shall look like"),
     ],
 )
 def test_a_piece_of_work_that_is_asked_for_is_no_fact(message: str) -> None:
