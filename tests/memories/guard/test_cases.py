@@ -12,11 +12,11 @@ from tests.memories.guard.tokens import fill
 CASES = [json.loads(line) for line in Path(__file__).with_name("cases.jsonl").read_text().splitlines()]
 
 
-def _cases(kind, *, missed=False):
+def _cases(kind):
     return [
         pytest.param(number, case["text"], id=f"{number}-{case['text'][:32]!a}")
         for number, case in enumerate(CASES)
-        if case["kind"] == kind and case.get("missed", False) == missed
+        if case["kind"] == kind
     ]
 
 
@@ -46,12 +46,6 @@ def test_a_secret_is_refused_and_masked(number, template, seed):
 
 @pytest.mark.parametrize(("number", "text"), _cases("injection"))
 def test_an_injection_is_refused_or_held(number, text):
-    assert "injection" in {found.kind for found in guard.inspect(text)}
-
-
-@pytest.mark.parametrize(("number", "text"), _cases("injection", missed=True))
-@pytest.mark.xfail(strict=True, reason="known weakness: no sign of a family, only bad advice")
-def test_an_injection_that_the_rules_do_not_know_yet(number, text):
     assert "injection" in {found.kind for found in guard.inspect(text)}
 
 
