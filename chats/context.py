@@ -101,7 +101,7 @@ def _build(
 ) -> Context:
     """One try. Raises GivenIsGone; not `recalling`: the turn is given no memory, as after a recall that failed."""
     window = wanted.window_tokens or project.window_tokens
-    intent = classify(_words(chat), first_in_topic=not earlier, override=wanted.intent)
+    intent = classify(chat.words, first_in_topic=not earlier, override=wanted.intent)
     in_force = rules_in_force(chat.topic_id)
     recalled: Recalled | None = None
     memory: GivenMemory | None = None
@@ -202,11 +202,6 @@ def wanted_before(chat: Chat) -> Wanted:
     return Wanted(window_tokens=chat.given["tokens"]["window"], parts=tuple(chat.given["parts"]))
 
 
-def _words(chat: Chat) -> str:
-    """All that the human said in this turn."""
-    return "\n".join([chat.message, *(entry["text"] for entry in chat.further)])
-
-
 def _reserve() -> float:
     """The share of the window that is left for the answer."""
     return max(0.0, 1 - settings.CONTEXT_HISTORY_SHARE - settings.CONTEXT_STATIC_SHARE)
@@ -260,7 +255,7 @@ def _query(chat: Chat, intent: Intent, earlier: Sequence[Chat]) -> tuple[str, tu
     """
     if intent.greeting:
         return "", ()
-    words = "\n".join(part for part in (_words(chat), chat.attached) if part)
+    words = "\n".join(part for part in (chat.words, chat.attached) if part)
     if not intent.contentless:
         return words, ()
     before = next(
@@ -309,7 +304,7 @@ def _episodes(chat: Chat, intent: Intent, *, room: int, failures: list[str]) -> 
     try:
         if intent.contentless:
             return episodes.latest(chat, room=room)
-        return episodes.find(chat, _words(chat), room=room, now=timezone.now())
+        return episodes.find(chat, chat.words, room=room, now=timezone.now())
     except Exception:
         logger.exception("episodes failed for turn %s", chat.pk)
         failures.append(EPISODES_FAILED)
@@ -366,7 +361,7 @@ def _lines(turns: Sequence[Chat]) -> tuple[Line, ...]:
     for turn in turns:
         failed = turn.status == Chat.ChatStatus.FAILED
         # Erased ones have none.
-        if words := _words(turn):
+        if words := turn.words:
             lines.append(Line(turn=turn.pk, role="user", content=words, note=FAILED_NOTE if failed else ""))
         if not failed and turn.reply:
             lines.append(Line(turn=turn.pk, role="assistant", content=turn.reply))

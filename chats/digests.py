@@ -12,7 +12,6 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-from memories import tokens
 from memories.extraction import gist
 from memories.text import UNSPACED, terms
 
@@ -70,10 +69,6 @@ _EXACT: Final = re.compile(r"[\d_./#+-]")
 def digest(message: str, reply: str, files: Sequence[str]) -> str:
     """`asked → what came of it [files]`, guarded, at most MAX_TOKENS; empty if nothing of it may be told."""
     return gist.line(message, reply, files, max_tokens=MAX_TOKENS)
-
-
-def tokens_of(digest: str) -> int:
-    return tokens.count(digest)
 
 
 def telling(

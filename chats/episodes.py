@@ -14,6 +14,7 @@ from chats.given import GivenEpisode
 from chats.intent import question
 from chats.models import Chat, EpisodeTerm
 from memories.extraction import gist
+from memories.tokens import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -162,13 +163,12 @@ def undigested(topic_id: int) -> Any:
 
 def read(turn: Chat, *, title: str) -> tuple[str, tuple[int, ...]]:
     """A turn's digest, and the numbers of the terms it is found by; both empty if nothing of it may be told."""
-    message = "\n".join([turn.message, *(entry["text"] for entry in turn.further)])
     files = tuple(str(path) for path in turn.files)
-    digest = digests.digest(message, turn.reply, files)
+    digest = digests.digest(turn.words, turn.reply, files)
     if not digest:
         return "", ()
     told = digests.telling(
-        message=message, reply=turn.reply, files=files, digest=digest, title=gist.named(title)
+        message=turn.words, reply=turn.reply, files=files, digest=digest, title=gist.named(title)
     )
     return digest, tuple(map(digests.number_of, told))
 
@@ -178,7 +178,7 @@ def keep(project: Project, turn_id: int, digest: str, numbers: Iterable[int]) ->
     already, and the topic is locked.
     """
     kept = Chat.objects.filter(pk=turn_id, digest_tokens=None, erased_at=None).update(
-        digest=digest, digest_tokens=digests.tokens_of(digest) if digest else 0
+        digest=digest, digest_tokens=count(digest) if digest else 0
     )
     if kept == 1:
         EpisodeTerm.objects.bulk_create(

@@ -176,6 +176,11 @@ class Chat(models.Model):
         return gettext("%(topic)s, turn %(number)s") % {"topic": self.topic, "number": self.seq}
 
     @property
+    def words(self) -> str:
+        """All that the human said in this turn: the message and what came further, a line each."""
+        return "\n".join([self.message, *(entry["text"] for entry in self.further)])
+
+    @property
     def was_given_up(self) -> bool:
         """Nobody touched it for too long; its real ending may still come."""
         return self.status == self.ChatStatus.CANCELLED and self.error == ABANDONED

@@ -256,7 +256,7 @@ def _is_told(turn: Chat) -> bool:
 def _said(turn: Chat) -> extracting.Said:
     return extracting.Said(
         number=turn.seq or 0,
-        message="\n".join([turn.message, *(entry["text"] for entry in turn.further)]),
+        message=turn.words,
         sent_at=turn.sent_at,
         reply=turn.reply,
         files=tuple(str(path) for path in turn.files),
